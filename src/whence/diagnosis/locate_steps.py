@@ -242,9 +242,7 @@ class Diagnosis:
             seconds = min(COMPARING * self.left, COMPARING_MOST)
             self.take("invariants", "comparing values", partial(self.compare, seconds), seconds + LATE)
         if self.options.has("rules", "switch", "values", "formula"):
-            self.alter()
-            self.change_initial_values()
-            self.try_edits()
+            self.alter_and_edit()
         if not check_is_compiled:
             self.check_memory(CHECKING_LAST * self.left)
         if self.options.has("confirmation"):
@@ -414,6 +412,18 @@ class Diagnosis:
             return Findings("alter", self.investigation.subject.name, summary=search_summary(work))
 
         self.take("altered runs", "altering runs", searched, float("inf"))
+
+    def alter_and_edit(self) -> None:
+        """Alter runs, change initial values and try edits of the source.
+
+        A run without an end costs far more altered than with an edit, which takes the processor for as long as others.
+        """
+        if is_endless := self.runs.tested[self.rows[0]].outcome.endless:
+            self.try_edits()
+        self.alter()
+        self.change_initial_values()
+        if not is_endless:
+            self.try_edits()
 
     def ask_formulas(self, work: Work) -> None:
         """Add what formulas say."""

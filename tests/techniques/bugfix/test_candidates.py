@@ -494,3 +494,39 @@ def test_all_that_an_if_does_is_not_guarded_but_its_condition_gets_another_part(
     file = FileCandidates(CSource(GUARDS.encode()), "a.c")
     assert any(part.kind is Kind.GUARD for _, edit in file.on(line) for part in edit.parts) is is_guarded
     assert is_guarded or any(b" && " in new for _, edit in file.on(line - 1) for _, new in edit.changes)
+
+
+CALLING = """\
+#include <ctype.h>
+#define half(n) ((n) / 2)
+#define twice(n) ((n) * 2)
+#define between(n, a, b) ((n) > (a) && (n) < (b))
+int total(int from, int to, const char *format, ...);
+int length_of(const char *text);
+int width_of(const char *text);
+static int read(const char *text)
+{
+    int n = half(length_of(text));
+    while (isdigit(*text))
+        text++;
+    return total(n, 1, "") + width_of(text);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "can_be"),
+    [
+        ("isdigit(", "isalnum(", True),
+        ("half(", "twice(", True),
+        ("half(", "between(", False),  # with another number of parameters
+        ("length_of(", "width_of(", True),
+        ("width_of(", "total(", False),
+        ("half(", "main(", False),
+    ],
+)
+def test_a_call_names_what_other_files_and_macros_have(old: str, new: str, can_be: bool) -> None:
+    source = CSource(CALLING.encode())
+    texts = {edited(source, e).decode() for n in (10, 11, 13) for _, e in FileCandidates(source, "a.c").on(n)}
+    start, end = CALLING[: CALLING.index("static")], CALLING[CALLING.index("static") :]
+    assert (start + end.replace(old, new) in texts) is can_be

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_NAMES, MOST_VARIABLES, MOST_LITERALS, MOST_ATOMS = 16, 24, 10, 40
+MOST_CALLED = 8  # functions of other files and macros, each of which may be what a call should name
 MOST_EXCHANGED = 10  # names of a unit, each of which is exchanged with each other
 LEAST_VARIED, MOST_VARIED = 10, 25  # numbers whose neighbours are tried, and how far from them
 LEAST_DIGITS = 3  # of a number in which a digit may be wrong
@@ -54,6 +55,12 @@ _EXPONENT = re.compile(r"([\d.]+[eE])([+-]?\d+)(.*)")
 _LOOSE = frozenset(("conditional_expression", "assignment_expression", "comma_expression"))
 _TERMED = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "binary_expression"))
 _CASTS = ("long", "double", "unsigned", "unsigned char", "int")
+FAMILIES = (  # of functions of the C library that are taken for each other, and whose header declares all of them
+    ("isalnum", "isalpha", "isdigit", "isxdigit", "isspace", "ispunct", "isupper", "islower", "isgraph", "isprint"),
+    ("tolower", "toupper"),
+    ("strchr", "strrchr"),
+    ("floor", "ceil", "round", "trunc"),
+)
 _VALUES = frozenset(("binary_expression", "call_expression", "field_expression", "identifier", "number_literal"))
 
 
@@ -190,10 +197,7 @@ class ExpressionChanges:
     def _identifier(self, node: Node) -> Iterator[tuple[Node, str, int]]:
         old, parent = self._text(node), node.parent
         if parent is not None and parent.type == "call_expression" and parent.child_by_field_name("function") == node:
-            arity = self._scope.functions.get(old)
-            out = {old, "main"} | self._scope.later(node.start_byte)
-            same = [n for n, number in self._scope.functions.items() if number == arity and n not in out]
-            yield from ((node, name, 1) for name in same[:MOST_NAMES])
+            yield from ((node, name, tier) for name, tier in self._called_instead(parent, old))
             return
         if self._scope.is_constant(old):
             others = self._scope.siblings(old) or self._scope.constants
@@ -204,6 +208,21 @@ class ExpressionChanges:
             wanted = visible[old] if kind_of(visible[old]) != NUMBER else NUMBER
             same = [n for n, t in visible.items() if n != old and wanted in (t, kind_of(t))]
             yield from ((node, name, 0) for name in self._likely(node, old, same))
+
+    def _called_instead(self, call: Node, old: str) -> Iterator[tuple[str, int]]:
+        """What a call could name instead: the file's functions, what does the like, and what is called as it is."""
+        from rapidfuzz.distance import Indel
+
+        out = {old, "main"} | self._scope.later(call.start_byte)
+        arity, called = self._scope.functions.get(old), self._scope.called
+        own = [name for name, number in self._scope.functions.items() if number == arity]
+        family = next((names for names in FAMILIES if old in names), ())
+        like = sorted(family, key=lambda name: name not in called)
+        others = [name for name, number in called.items() if number == len(_arguments(call))]
+        others.sort(key=lambda name: Indel.normalized_distance(old, name))
+        tiers = dict.fromkeys([*own[:MOST_NAMES], *like], 1)
+        tiers |= dict.fromkeys([name for name in others if name not in tiers][:MOST_CALLED], 2)
+        yield from ((name, tier) for name, tier in tiers.items() if name not in out)
 
     def _likely(self, node: Node, old: str, names: list[str]) -> list[str]:
         """The names that are most likely meant: those of the function first, then those that look like the old one."""
@@ -221,8 +240,7 @@ class ExpressionChanges:
             yield node, name, 0
 
     def _call(self, node: Node) -> Iterator[tuple[Node, str, int]]:
-        listed = node.child_by_field_name("arguments")
-        given = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
+        listed, given = node.child_by_field_name("arguments"), _arguments(node)
         for first, second in combinations(given, 2):
             texts = [self._text(a) for a in given]
             one, two = given.index(first), given.index(second)
@@ -470,3 +488,8 @@ def _is_truth(node: Node, unit: Unit) -> bool:
     own = node.child_by_field_name("operator")
     returned = parent is not None and parent.type in ("return_statement", "init_declarator", "assignment_expression")
     return joined or (returned and own is not None and own.type in TRUTHS)
+
+
+def _arguments(call: Node) -> list[Node]:
+    listed = call.child_by_field_name("arguments")
+    return [child for child in listed.named_children if child.type != "comment"] if listed is not None else []

@@ -176,6 +176,22 @@ class Scope:
                 found[declared_name(self.source, declarator)] = types + unnamed
         return found
 
+    @cached_property
+    def called(self) -> dict[str, int]:
+        """What a call can name: functions and macros that the file and its headers declare, and what the file calls.
+
+        Each has the number of its parameters, or of arguments that it gets.
+        """
+        calls = (n for n in walk(self.source.root) if n.type == "call_expression")
+        found: dict[str, int] = {}
+        for call in calls:
+            name, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+            if name is not None and listed is not None and name.type == "identifier":
+                found[self.source.name(name)] = sum(child.type != "comment" for child in listed.named_children)
+        for text in self.texts:
+            found |= _callable_in(text)
+        return found
+
     def later(self, offset: int) -> set[str]:
         """The functions of the file that are not declared in front of an offset, so that no call there compiles."""
         return {name for name in self.functions if self._declared_at.get(name, offset) >= offset}
@@ -269,6 +285,23 @@ def _constants_in(source: CSource) -> tuple[str, ...]:
         if name is not None and (node.type == "enumerator" or node.child_by_field_name("value") is not None):
             found[node.type].append(source.name(name))
     return (*found["preproc_def"], *found["enumerator"])
+
+
+@lru_cache(maxsize=1024)
+def _callable_in(source: CSource) -> dict[str, int]:
+    """The functions that a file declares, and its macros with parameters, each with how many it has."""
+    found: dict[str, int] = {}
+    for node in walk(source.root):
+        name, parameters = node.child_by_field_name("name"), node.child_by_field_name("parameters")
+        if node.type == "function_declarator":
+            name = node.child_by_field_name("declarator")
+        elif node.type != "preproc_function_def":
+            continue
+        if name is not None and name.type == "identifier" and parameters is not None:
+            known = [child for child in parameters.named_children if child.type != "comment"]
+            if not any(child.type == "variadic_parameter" for child in known):
+                found[source.name(name)] = 0 if source.of(parameters) == b"(void)" else len(known)
+    return found
 
 
 @lru_cache(maxsize=1024)
