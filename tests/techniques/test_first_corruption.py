@@ -305,6 +305,31 @@ def test_what_made_the_block_of_an_undefined_value_follows_where_the_value_is_re
     assert "made from" not in found["symptom"]["text"]
 
 
+SHARED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int share(int whole, int parts)
+{
+    int each;                                   /* 5 */
+    if (parts > 1)
+        each = whole / parts;
+    return each * 2;                            /* 8 */
+}
+int main(int argc, char **argv)
+{
+    printf("%d\\n", share(atoi(argv[1]), argc - 1));
+    return 0;
+}
+"""
+
+
+def test_where_a_local_variable_without_a_value_is_declared_follows_where_it_was_read() -> None:
+    found = located("shared", SHARED, "--fails", "4", "--expect", "8\n", "--passes", "6 1", "--pattern", "7")
+    entries = {entry["line"]: entry["evidence"] for entry in found["ranking"]}
+    assert entries[8]["memory"] == 1 > entries[5]["memory"] > 0
+    assert entries[5]["text"].startswith("`each` is declared here, and nothing gave it a value before p.c:8")
+
+
 OWNED = """\
 #include <stdio.h>
 #include <stdlib.h>

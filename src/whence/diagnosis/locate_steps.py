@@ -176,7 +176,10 @@ class Diagnosis:
     def take(self, name: str, doing: str, step: Callable[[], Findings], seconds: float) -> None:
         """Add what a step finds, and make that known as the best so far."""
         if (found := self.attempts.take(name, doing, step, seconds)) is not None:
-            self.found.append(found)
+            before = [one for one in self.found if one.technique == found.technique == "rules"]
+            self.found = [*(one for one in self.found if one not in before), found]
+            for edits in before:  # which were tried before the rules were
+                self.found = with_other_values(self.found, edits.parts["rules"], len(self.runs.passing))
             self.publish()
 
     def publish(self) -> None:

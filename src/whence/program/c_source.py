@@ -105,10 +105,9 @@ class CSource:
 
     @cached_property
     def empty_blocks(self) -> list[Node]:
-        """The blocks inside functions that hold nothing, not even a comment."""
-        found = (node for function in self.functions for node in walk(function) if node.type == "compound_statement")
-        own = (node for node in found if node.parent is not None and node.parent.type != "function_definition")
-        return [node for node in own if not node.named_children and _is_sound(node)]
+        """The blocks inside functions that hold nothing, not even a comment, and branches that are a semicolon."""
+        found = (node for function in self.functions for node in walk(function) if not node.named_children)
+        return [node for node in found if _is_empty(node) and _is_sound(node)]
 
     @cached_property
     def units(self) -> list[Unit]:
@@ -224,6 +223,14 @@ def _is_sound(node: Node) -> bool:
     if node.has_error:
         return False
     return not any(child.type.startswith("preproc_") for child in walk(node))
+
+
+def _is_empty(node: Node) -> bool:
+    """Whether a node without anything in it is a block that is no function's, or all that a branch does."""
+    around = node.parent.type if node.parent is not None else ""
+    if node.type == "compound_statement":
+        return around != "function_definition"
+    return node.type == "expression_statement" and around in ("if_statement", "else_clause")
 
 
 def _units(source: CSource, node: Node) -> Iterator[Unit]:

@@ -530,3 +530,20 @@ def test_a_call_names_what_other_files_and_macros_have(old: str, new: str, can_b
     texts = {edited(source, e).decode() for n in (10, 11, 13) for _, e in FileCandidates(source, "a.c").on(n)}
     start, end = CALLING[: CALLING.index("static")], CALLING[CALLING.index("static") :]
     assert (start + end.replace(old, new) in texts) is can_be
+
+
+FOUND = """\
+static struct item *look(const char *name) { struct item *item = find(name, 0); return item ? item : NULL; }
+static void rename(const char *old, const char *name)
+{
+    struct item *item;
+    if (item != NULL)
+        set(item, name);
+}
+"""
+
+
+def test_what_a_variable_is_declared_with_elsewhere_is_assigned() -> None:
+    source = CSource(FOUND.encode())
+    texts = {edited(source, edit).decode() for _, edit in FileCandidates(source, "a.c").on(5)}
+    assert FOUND.replace("    if (item", "    item = find(name, 0);\n    if (item") in texts

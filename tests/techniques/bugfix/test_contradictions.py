@@ -115,6 +115,9 @@ def test_an_empty_block_is_asked_to_hold_something() -> None:
     assert asked_for(DIGITS) == []
     found = asked_for(EMPTY)
     assert "".join(DIGITS.split()) in found[:5] and len(found) <= FILLINGS
+    alone = EMPTY.replace("else {\n        }", "else\n            ;")
+    right = alone.replace("            ;", "            shift -= 3;")
+    assert alone != EMPTY and "".join(right.split()) in asked_for(alone)[:5]
 
 
 def test_a_block_that_says_why_it_is_empty_is_asked_for_nothing_nor_are_many() -> None:

@@ -113,7 +113,8 @@ class FileCandidates:
         for block in blocks if len(blocks) <= FEW else []:
             line, start, end = lines_of(statement_of(block.parent or block)).start, block.start_byte, block.end_byte
             for text in (one.encode("latin-1") for one in self._statements.filling(block)[:FILLINGS]):
-                content = b"{ " + text + (self.source.of(block)[1:-1] or b" ") + b"}"
+                inside = self.source.of(block)[1:-1] or b" "
+                content = text if block.type == "expression_statement" else b"{ " + text + inside + b"}"
                 part = Part(Kind.REPLACE, start, end, content, listed=is_listed(block))
                 yield SourceEdit(self.name, line, (part,), ((b"", text),))
 

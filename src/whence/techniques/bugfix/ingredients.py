@@ -37,9 +37,13 @@ Tiered = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A simple statement of the file: its function, line and text, the names that it uses and those that it calls."""
+    """A simple statement of the file: its function, line and text, the names that it uses and those that it calls.
+
+    What a variable is declared with is one, too: an assignment. Its text begins at ``start`` in the file.
+    """
 
     node: Node
+    start: int
     function: int
     line: int
     text: str
@@ -130,7 +134,7 @@ class Ingredients:
 
     def _with(self, leaf: _Leaf, names: dict[str, str]) -> str:
         """The text of a statement with other names."""
-        text, start = leaf.text, leaf.node.start_byte
+        text, start = leaf.text, leaf.start
         for node in reversed([n for n in walk(leaf.node) if n.type == "identifier"]):
             new = names.get(self._source.name(node))
             if new is not None:
@@ -139,13 +143,28 @@ class Ingredients:
 
     @cached_property
     def _leaves(self) -> list[_Leaf]:
+        nodes = ((f.start_byte, node) for f in self._source.functions for node in walk(f) if not node.has_error)
+        found = ((function, node, self._begin(node)) for function, node in nodes)
         return [
-            _Leaf(node, f.start_byte, lines_of(node)[0], self._source.name(node), self.names(node), self._called(node))
-            for f in self._source.functions
-            for node in walk(f)
-            if node.type == "expression_statement" and not node.has_error and b"\n" not in self._source.of(node)
-            if node.named_children  # not a semicolon alone
+            _Leaf(node, start, function, lines_of(node)[0], text, self.names(node), self._called(node))
+            for function, node, start in found
+            if start is not None and "\n" not in (text := self._statement_from(node, start))
         ]
+
+    def _begin(self, node: Node) -> int | None:
+        """Where a simple statement begins, or the name that a declaration gives a single value; None for others."""
+        if node.type == "expression_statement":
+            return node.start_byte if node.named_children else None  # not a semicolon alone
+        declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if node.type != "init_declarator" or value is None or value.type == "initializer_list":
+            return None
+        while declarator is not None and declarator.type == "pointer_declarator":
+            declarator = declarator.child_by_field_name("declarator")
+        return declarator.start_byte if declarator is not None and declarator.type == "identifier" else None
+
+    def _statement_from(self, node: Node, start: int) -> str:
+        text = self._source.text[start : node.end_byte].decode("latin-1")
+        return text if node.type == "expression_statement" else f"{text};"
 
     def _called(self, node: Node) -> frozenset[str]:
         calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")

@@ -189,14 +189,15 @@ def _ranked(
 
 def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
     """What lies behind an error, and why: what a block's size comes from, in turn with what let the access reach beyond
-    it; where it was given back, and who called that; where an undefined value was used, what gave it one later, and
-    what made the block that holds it.
+    it; where it was given back, and who called that; where an undefined value was declared and used, what gave it one
+    later, and what made the block that holds it.
     """
     sized = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
     reached = reaching(subject, checked, one.error)
     found = [behind for pair in zip_longest(sized, reached) for behind in pair if behind is not None]
     found += _given_back(one)
     if (origin := one.row["origin"]) is not None:
+        found += _declared(subject, checked, origin)
         found.append((one.statement, one.row["text"][0]))
         later = given_later(subject, checked, origin)
         found += [later] if later else []
@@ -206,6 +207,16 @@ def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple
             text = f"{origin['name']} lies in the block that was made here; nothing gave it a value before {read}"
             found.append((Statement(held["file"], held["line"]), text))
     return found
+
+
+def _declared(subject: Subject, checked: Checked, origin: dict[str, Any]) -> Iterator[tuple[Statement, str]]:
+    """Where the local variable is declared that was read undefined: what should have given it a value may be there."""
+    path = TraceReader(subject, checked.trace).static(int(origin["event"])).path
+    variable = path.variable if path is not None else None
+    if variable is not None and variable.register.startswith("%") and not variable.parameter and variable.line:
+        at = Statement(subject.places.name(variable.file), variable.line)
+        read = f"{origin['file']}:{origin['line']}"
+        yield at, f"`{variable.name}` is declared here, and nothing gave it a value before {read}"
 
 
 def _given_back(one: _LinkedError) -> Iterator[tuple[Statement, str]]:
