@@ -81,10 +81,12 @@ class StatementChanges:
         if len(inner) == 1 and is_statement(inner[0]):
             yield (part(Kind.REPLACE, self._source.name(inner[0])),), 0
         changed = [n.child_by_field_name("left") or n.child_by_field_name("argument") for n in walk(body) if _sets(n)]
+        counted = [n.child_by_field_name("argument") for n in walk(body) if n.type == "update_expression"]
         for left in {self._source.name(n): n for n in changed if n is not None}.values():
             name, type_ = self._source.name(left), self._terms.types.of(left)
             for value in ("false", "true") if type_ in BOOLS else ("NULL",) if is_pointer(type_) else ("0", "1"):
-                yield (part(Kind.REPLACE, f"{self._source.name(node)} else {name} = {value};"),), 1
+                tier = int(left not in counted)  # a count often begins anew
+                yield (part(Kind.REPLACE, f"{self._source.name(node)} else {name} = {value};"),), tier
 
     def _moved(self, node: Node, deleted: Part) -> Iterator[Change]:
         """The statement moved to another place of its list."""
