@@ -108,6 +108,19 @@ def test_the_one_statement_where_some_cases_are_mended_and_none_is_broken_comes_
     assert first(rule(D, **partly, doubt="it fits one value alone")) == A
 
 
+def test_what_the_text_asks_for_and_no_passing_case_comes_to_comes_first_where_nothing_else_mends(base):
+    model = weights(base, base_place=1.0)
+    apart = {"checked": 0, "score": 0.99}
+
+    def first(*listed: dict[str, Any]) -> Statement:
+        found = [rules(*listed)]
+        return reranked(fuse(base, found), base, found, {}, model).ranking[0].statement
+
+    assert first(edit(D, 3.0, asked_for=True, **apart)) == D
+    assert first(edit(D, 3.0, **apart)) == first(edit(D, 3.0, asked_for=True, **{**apart, "f2p": 1})) == A
+    assert first(*(edit(at, 3.0, asked_for=True, **apart) for at in (C, D))) == A
+
+
 def test_where_another_rule_is_clean_edits_are_weighed(base):
     found = [rules(rule(B), edit(D, 3.0))]
     assert reranked(fuse(base, found), base, found, {}, weights(base, rule=5.0)).ranking[0].statement == B

@@ -128,10 +128,12 @@ def _mending_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapp
     """The scores, with the one statement above all others where a change mends some failing cases and breaks no case.
 
     Where several have such a change, these may fit by chance. The faults that the weights were learned from have few
-    failing cases, of which a change mostly mends all or none.
+    failing cases, of which a change mostly mends all or none. What no passing case comes to counts only where the text
+    asks for it, and all failing cases pass with it.
     """
-    mending = (rule for rule in rules if rule["checked"] and not (rule["doubt"] or rule["p2f"]))
-    mended = _statements(mending)
+    sound = [rule for rule in rules if not (rule["doubt"] or rule["p2f"])]
+    asked = [rule for rule in sound if rule.get("asked_for") and rule["f2p"] == rule["failing"]]
+    mended = _statements(asked) or _statements(rule for rule in sound if rule["checked"])
     return _above(ranked, scores, mended if len(mended) == 1 else set())
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -108,9 +109,9 @@ class FileCandidates:
         return (*(self._edit(line, (part,)) for line, part in self._contradictions.changes()), *self._filling())
 
     def _filling(self) -> Iterator[SourceEdit]:
-        """The edits that put something into an empty block, the likeliest first; none where a file has many of them."""
-        blocks = self.source.empty_blocks
-        for block in blocks if len(blocks) <= FEW else []:
+        """The edits that put something into an empty block, the likeliest first; none where a file has many like it."""
+        kinds = Counter(block.type for block in self.source.empty_blocks)
+        for block in (one for one in self.source.empty_blocks if kinds[one.type] <= FEW):
             line, start, end = lines_of(statement_of(block.parent or block)).start, block.start_byte, block.end_byte
             for text in (one.encode("latin-1") for one in self._statements.filling(block)[:FILLINGS]):
                 inside = self.source.of(block)[1:-1] or b" "
