@@ -176,7 +176,8 @@ def _plain(cases: Sequence[Case], batches: _Batches, runner: Runner, deadline: f
         if _is_enough([found[row] for row in slow], found, seconds, deadline):
             break
     runner.limits = limits
-    found = {row: result for row, result in found.items() if _has_end(result, most) or _is_endless(found, result)}
+    is_alone = len(alone) == 1
+    found = {row: r for row, r in found.items() if _has_end(r, most) or _is_endless(found, r, is_alone)}
     found |= batches.run(runner, [row for row, case in enumerate(cases) if case.command is not None], deadline)
     return {row: found[row] for row in sorted(found)}
 
@@ -229,10 +230,10 @@ def _has_end(result: RunResult, limit: float) -> bool:
     return not result.timed_out or result.deadlocked or result.wall >= limit
 
 
-def _is_endless(found: Results, result: RunResult) -> bool:
+def _is_endless(found: Results, result: RunResult, is_alone: bool) -> bool:
     """Whether a run that was ended early went on for much longer than all that ended; so does one that is alone."""
     longest = max((other.wall for other in found.values() if not other.timed_out), default=0.0)
-    return (longest > 0 or len(found) == 1) and result.wall >= ENDLESS * longest
+    return (longest > 0 or is_alone) and result.wall >= ENDLESS * longest
 
 
 def _is_enough(slow: Sequence[RunResult], found: Results, seconds: float, deadline: float) -> bool:
