@@ -192,10 +192,14 @@ class Call:
             return _wait(self.spawn([self.own, *arguments], None, _environment_of(self.toolchain, self.own)))
         status = _wait(self.spawn(self.toolchain.call(arguments)))
         lenient = without_werror(arguments)
-        ways = {"these warnings are no errors, since {} has none": lenient, "strict C as {} takes it": as_gnu(lenient)}
-        if not status or all(way == arguments for way in ways.values()) or not (compiler := self._taken_by()):
+        all_ways = (
+            ("these warnings are no errors, since {} has none", lenient),
+            ("strict C as {} takes it", as_gnu(lenient)),
+        )
+        ways = [(told, way) for told, way in all_ways if way != arguments]
+        if not status or not ways or not (compiler := self._taken_by()):
             return status
-        for told, way in ways.items():
+        for told, way in ways:
             if not _wait(self.spawn(self.toolchain.call(way), os.memfd_create("whence-cc"))):
                 _note(told.format(compiler))
                 return 0

@@ -55,7 +55,7 @@ _EXPONENT = re.compile(r"([\d.]+[eE])([+-]?\d+)(.*)")
 _LOOSE = frozenset(("conditional_expression", "assignment_expression", "comma_expression"))
 _TERMED = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "binary_expression"))
 _CASTS = ("long", "double", "unsigned", "unsigned char", "int")
-FAMILIES = (  # of functions of the C library that are taken for each other, and whose header declares all of them
+_FAMILIES = (  # of functions of the C library that are taken for each other, and whose header declares all of them
     ("isalnum", "isalpha", "isdigit", "isxdigit", "isspace", "ispunct", "isupper", "islower", "isgraph", "isprint"),
     ("tolower", "toupper"),
     ("strchr", "strrchr"),
@@ -216,7 +216,7 @@ class ExpressionChanges:
         out = {old, "main"} | self._scope.later(call.start_byte)
         arity, called = self._scope.functions.get(old), self._scope.called
         own = [name for name, number in self._scope.functions.items() if number == arity]
-        family = next((names for names in FAMILIES if old in names), ())
+        family = next((names for names in _FAMILIES if old in names), ())
         like = sorted(family, key=lambda name: name not in called)
         others = [name for name, number in called.items() if number == len(_arguments(call))]
         others.sort(key=lambda name: Indel.normalized_distance(old, name))
