@@ -17,6 +17,20 @@ from whence.run import sandbox
 from whence.run.sandbox import Sandbox, choose_base, copy_files, remove_tree
 
 
+@pytest.fixture(autouse=True)
+def base(monkeypatch, tmp_path_factory):
+    """A folder for the sandboxes of one test: another process would take a number as soon as it is free."""
+    folder = tmp_path_factory.mktemp("base")
+    monkeypatch.setattr(sandbox, "choose_base", lambda: folder)
+    return folder
+
+
+def in_base(base, code):
+    """The text of a program whose sandboxes are made there as well."""
+    choice = f"sandbox.choose_base = lambda: Path({str(base)!r})"
+    return f"from pathlib import Path\nfrom whence.run import sandbox\n{choice}\n{code}"
+
+
 def test_sandboxes_do_not_share_a_folder_and_go():
     with Sandbox() as one, Sandbox() as two:
         assert one.root != two.root
@@ -31,10 +45,10 @@ def test_the_folder_seldom_varies():
     with Sandbox() as first:
         root = first.root
     with Sandbox() as second:
-        assert second.root <= root
+        assert second.root == root
 
 
-def test_what_a_killed_session_left_is_cleared():
+def test_what_a_killed_session_left_is_cleared(base):
     code = """if True:
         import os
         from whence.run.sandbox import Sandbox
@@ -43,44 +57,34 @@ def test_what_a_killed_session_left_is_cleared():
         print(box.root, flush=True)
         os._exit(0)
     """
-    root = Path(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip())
+    command = [sys.executable, "-c", in_base(base, code)]
+    root = Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
     assert (root / "work/x").exists()
-    made = []
-    try:
-        while not made or made[-1].root < root:
-            made.append(Sandbox())
-        assert made[-1].root == root
+    with Sandbox() as box:
+        assert box.root == root
         assert not (root / "work/x").exists()
-    finally:
-        for box in made:
-            box.close()
 
 
-def test_a_lock_goes_though_what_was_being_started_holds_it_for_a_moment():
+def test_a_lock_goes_though_what_was_being_started_holds_it_for_a_moment(base):
     """A forked process that has not come to its exec has all descriptors of the one that was killed."""
     code = """if True:
         import os, signal, subprocess
         from whence.run.sandbox import Sandbox
         box = Sandbox()
         subprocess.Popen(["sleep", "0.2"], pass_fds=[box._lock])
-        print(box.root, os.getpid(), flush=True)
+        print(box.root, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
-    root, owner = done.stdout.split()
-    lock = Path(f"{root}.lock")
+    done = subprocess.run([sys.executable, "-c", in_base(base, code)], stdout=subprocess.PIPE, text=True, check=False)
+    lock = Path(f"{done.stdout.strip()}.lock")
     assert lock.exists()
     sandbox.sweep()
-    if lock.exists():  # another process, of a test beside this one, has got the same number since
-        assert lock.read_text() != owner
-    else:
-        assert not lock.with_suffix("").exists()
+    assert list(base.iterdir()) == []
 
 
-def test_the_lock_of_a_process_that_nobody_has_waited_for_goes(monkeypatch, tmp_path):
+def test_the_lock_of_a_process_that_nobody_has_waited_for_goes(base):
     """What it was about to start holds the lock for a moment more; that its number is taken says nothing."""
-    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
-    lock = tmp_path / f"whence-{os.getuid()}-000.lock"
+    lock = base / f"whence-{os.getuid()}-000.lock"
     ended = subprocess.Popen(["true"])
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
     lock.write_text(str(ended.pid))
@@ -94,17 +98,15 @@ def test_the_lock_of_a_process_that_nobody_has_waited_for_goes(monkeypatch, tmp_
     assert not lock.exists()
 
 
-def test_a_sandbox_goes_at_exit():
-    """The next process that wants a folder gets one of the same name, which is another one then."""
-    code = "from whence.run.sandbox import Sandbox; r = Sandbox().root; print(r, r.stat().st_ino); raise SystemExit(3)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def test_a_sandbox_goes_at_exit(base):
+    code = "print(sandbox.Sandbox().root); raise SystemExit(3)"
+    run = subprocess.run([sys.executable, "-c", in_base(base, code)], capture_output=True, text=True, check=False)
     assert run.returncode == 3
-    name, inode = run.stdout.split()
-    with contextlib.suppress(FileNotFoundError):
-        assert Path(name).stat().st_ino != int(inode)
+    assert Path(run.stdout.strip()).parent == base
+    assert list(base.iterdir()) == []
 
 
-def test_a_thread_that_goes_on_at_exit_gets_no_new_one():
+def test_a_thread_that_goes_on_at_exit_gets_no_new_one(base):
     code = """if True:
         import atexit
         from whence.errors import SubjectError
@@ -117,7 +119,7 @@ def test_a_thread_that_goes_on_at_exit_gets_no_new_one():
         except SubjectError as error:
             print(error)
     """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", in_base(base, code)], capture_output=True, text=True, check=True)
     assert run.stdout == "no folder for runs is made any more: the command ends\n"
 
 
@@ -224,9 +226,8 @@ def test_full_disk_is_one_clear_line(monkeypatch):
             box.check_room()
 
 
-def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, tmp_path):
+def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, base):
     """What was interrupted would not know of the lock that it had just taken."""
-    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     take = sandbox._try_lock
 
@@ -241,14 +242,13 @@ def test_an_alarm_in_the_middle_of_making_one_leaves_nothing(monkeypatch, tmp_pa
             Sandbox()
     finally:
         signal.signal(signal.SIGALRM, handler)
-    (box,) = (box for box in sandbox._OPEN._boxes if box.root.parent == tmp_path)
+    (box,) = (box for box in sandbox._OPEN._boxes if box.root.parent == base)
     box.close()
-    assert list(tmp_path.iterdir()) == []
+    assert list(base.iterdir()) == []
 
 
-def test_an_alarm_in_the_middle_of_closing_one_closes_no_descriptor_twice(monkeypatch, tmp_path):
+def test_an_alarm_in_the_middle_of_closing_one_closes_no_descriptor_twice(monkeypatch, base):
     """The number may be another file's by then, and the folder another sandbox's."""
-    monkeypatch.setattr(sandbox, "choose_base", lambda: tmp_path)
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     box = Sandbox()
     slots = box.slots(2)
@@ -269,4 +269,4 @@ def test_an_alarm_in_the_middle_of_closing_one_closes_no_descriptor_twice(monkey
     finally:
         monkeypatch.undo()
         signal.signal(signal.SIGALRM, handler)
-    assert list(tmp_path.iterdir()) == [] and box not in sandbox._OPEN._boxes
+    assert list(base.iterdir()) == [] and box not in sandbox._OPEN._boxes
