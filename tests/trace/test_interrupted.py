@@ -6,13 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from snippets import Snippet, program
 
 from whence.probe.layout import Kind
 from whence.run.sandbox import Limits
+from whence.trace.columns import CHUNK_UNITS, new_columns
+from whence.trace.decode import CHUNK_HEADER_UNITS, IDENTITY, decode, new_stacks
 from whence.trace.interrupted import can_be_interrupted, put_in_order
-from whence.trace.trace import Trace, open_units
+from whence.trace.shadow import new_shadow
+from whence.trace.trace import HEADER_UNITS, Trace, open_units
 
+SIZE = 64 << 20  # bytes of a trace file, which are compared
 SOURCE = Path(__file__).parents[1] / "probe/runtime/signals.c"
 
 
@@ -35,7 +40,7 @@ def loads_on(trace: Trace, line: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def signals() -> Snippet:
-    return Snippet({"signals.c": SOURCE.read_text()}, ("-pthread",), Limits(time=5, trace=1 << 30))
+    return Snippet({"signals.c": SOURCE.read_text()}, ("-pthread",), Limits(time=5, trace=SIZE))
 
 
 def test_a_flag_that_ends_a_loop_comes_from_the_handler(signals: Snippet) -> None:
@@ -61,13 +66,66 @@ def test_what_the_handler_reads_comes_from_the_calls_before(signals: Snippet) ->
 def test_where_no_handler_comes_amid_a_segment_nothing_is_moved() -> None:
     case = program("signals")  # raise, and a fault
     subject = case.snippet.subject
-    _, path = case.snippet.record()
+    _, path = case.snippet.record(limit=SIZE)
     units = open_units(path, private=True)
     before = units.copy()
     trace = case.snippet.open(path)
     assert can_be_interrupted(subject.program)
     assert put_in_order(units, trace.chunks, subject.plan) == 0
     assert np.array_equal(units, before)
+
+
+def records(units: NDArray[np.uint32], chunks: NDArray[np.int64], trace: Trace) -> list[tuple[int, bytes]]:
+    """Where the records of chunks stand, and what they hold."""
+    found = []
+    for chunk in chunks.tolist():
+        position, end = chunk + CHUNK_HEADER_UNITS, chunk + int(units[chunk + 4])
+        while position < end:
+            header = int(units[position])
+            size = header & IDENTITY if header > IDENTITY else int(trace.plan.segments[header - 1]["units"])
+            found.append((position, units[position : position + size].tobytes()))
+            position += size
+    return found
+
+
+def in_two(units: NDArray[np.uint32], position: int, filling: bytes) -> NDArray[np.uint32]:
+    """Two chunks in place of one, which ends at a position; the second one is filled with a record, again and again."""
+    header, behind = units[:CHUNK_HEADER_UNITS], units[position : units[4]]
+    record = np.frombuffer(filling, np.uint32)
+    times = (CHUNK_UNITS - len(header) - len(behind)) // len(record)
+    second = np.concatenate([header, behind, np.tile(record, times)])
+    made = np.zeros(2 * CHUNK_UNITS, np.uint32)
+    made[:position], made[4] = units[:position], position
+    made[CHUNK_UNITS : CHUNK_UNITS + len(second)], made[CHUNK_UNITS + 4] = second, len(second)
+    return made
+
+
+def test_a_segment_is_moved_into_the_next_chunk_though_that_is_full(signals: Snippet) -> None:
+    """Wherever a chunk ends in what a handler did the records come in the order that they have in one chunk."""
+    _, path = signals.record("poll")
+    trace, first_chunk = signals.open(path), np.zeros(1, np.int64)
+    for units in open_units(path)[HEADER_UNITS:].reshape(-1, CHUNK_UNITS):
+        ordered = units.copy()
+        if units[4] and put_in_order(ordered, first_chunk, trace.plan):
+            break
+    before = records(units, first_chunk, trace)
+    after = [record for _, record in records(ordered, first_chunk, trace)]
+    begin = next(k for k, (_, record) in enumerate(before) if record != after[k])
+    moved = before[begin][1]
+    stop = after.index(moved, begin)
+    units = units.copy()
+    units[4] = before[stop + 1][0]
+    cuts = [position for position, _ in before[begin + 1 : stop + 1]]
+    assert len(cuts) > 5
+    for cut in cuts:
+        chunks, two = np.array([0, CHUNK_UNITS]), in_two(units, cut, moved)
+        assert CHUNK_UNITS - two[CHUNK_UNITS + 4] < len(moved) // 4  # it has no room for the segment
+        put_in_order(two, chunks, trace.plan)
+        two.flags.writeable = False
+        found = [record for _, record in records(two, chunks, trace)]
+        assert found[: stop + 1] == after[: stop + 1] and set(found[stop + 1 :]) == {moved}
+        count = decode(two, chunks, trace.plan, new_columns(), new_shadow(), new_stacks(1))
+        assert count == len(found)
 
 
 def test_the_file_stays_as_it_was(signals: Snippet) -> None:

@@ -20,6 +20,7 @@ from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
 from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, OPAQUE, RETURNS, UNKNOWN, Plan
 from whence.trace.columns import (
     CHUNK_UNITS,
+    MOST_USED,
     N_EVENT,
     N_FRAME,
     N_MULTI_REFERENCE,
@@ -211,7 +212,7 @@ def decode(
     for chunk in chunks:
         thread = wide(units, chunk + 2)
         used = wide(units, chunk + 4)
-        if not 0 <= thread < len(depths) or not 0 <= used <= CHUNK_UNITS:
+        if not 0 <= thread < len(depths) or not 0 <= used <= MOST_USED:
             return -1 - chunk
         position = chunk + CHUNK_HEADER_UNITS
         end = chunk + (used if used else CHUNK_UNITS)
