@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from run_programs import LIMITS
 
 from whence.errors import SubjectError
 from whence.run.cases import Case
-from whence.run.expectations import learn_expected
+from whence.run.expectations import learn_expected, learn_from_reference
 from whence.run.oracle import judge
 from whence.run.outcome import Expected
 
@@ -28,3 +29,26 @@ def test_expectations_are_learned_where_missing(served):
     assert learned[1].expected == Expected(b"", b"", 3)
     with pytest.raises(SubjectError, match=r"case bad: .* right by definition.* SIGSEGV"):
         learn_expected([Case("bad", ("crash",))], served)
+
+
+def test_a_case_in_which_the_reference_crashes_or_does_not_end_is_left_out(served):
+    given = Case("given", ("echo",), expected=Expected(b"other"))
+    open_, bad, endless = Case("open", ("exit", "3")), Case("bad", ("crash",)), Case("endless", ("spin",))
+    cases, told = learn_from_reference([given, bad, open_, endless], served)
+    assert [case.name for case in cases] == ["given", "open"] and cases[0] is given
+    assert cases[1].expected == Expected(b"", b"", 3)
+    assert told[0] == "case bad is left out: the reference program was killed by SIGSEGV"
+    assert told[1].startswith("case endless is left out: the reference program was still running after ")
+    assert learn_from_reference([open_], served)[1] == []
+    with pytest.raises(SubjectError, match=r"case bad: the reference program was killed by SIGSEGV, as in every other"):
+        learn_from_reference([bad], served)
+
+
+def test_a_reference_that_takes_its_time_is_waited_for(served, monkeypatch):
+    monkeypatch.setattr("whence.run.expectations.AT_LEAST", 0.1)
+    (slow,), told = learn_from_reference([Case("slow", ("compute",))], served)
+    assert told == [] and slow.expected.status == 0
+    monkeypatch.setattr("whence.run.expectations.FAR", 1e6)  # of a run of some milliseconds
+    cases, told = learn_from_reference([Case("slow", ("compute",)), Case("quick", ("exit", "0"))], served)
+    assert told == [] and [case.name for case in cases] == ["slow", "quick"]
+    assert served.limits == LIMITS

@@ -39,7 +39,7 @@ from whence.program.expression import Expressions, explain
 from whence.program.program import Program
 from whence.run.cases import Case, following_children, load_cases
 from whence.run.config import SubjectConfig
-from whence.run.expectations import learn_expected
+from whence.run.expectations import learn_expected, learn_from_reference
 from whence.run.runner import RunLost, Runner
 from whence.run.sandbox import DEFAULT_LIMITS, Limits
 from whence.run.schedule import DEFAULT, read_schedule
@@ -325,14 +325,20 @@ def with_libraries(subject: Subject, config: SubjectConfig, cases: Sequence[Case
 def learned(subject: Subject) -> Subject:
     """The subject with missing expectations of its cases taken from its reference, where it has none from itself.
 
-    Raises SubjectError where a run that is right by definition crashes or does not end.
+    Cases in which a reference crashes or does not end are left out, which a remark says. Raises SubjectError where a
+    run of the subject itself that is right by definition does, or where no case is left.
     """
     if all(case.expected is not None for case in subject.cases):
         return subject
     reference = subject.reference or subject.executable
     check_reference(reference)
     with Runner(reference, subject.limits, name=subject.name) as runner:
-        return with_cases(subject, learn_expected(subject.cases, runner))
+        if subject.reference is None:
+            return with_cases(subject, learn_expected(subject.cases, runner))
+        cases, told = learn_from_reference(subject.cases, runner)
+    found = with_cases(subject, cases)
+    found.remarks = [*subject.remarks, *told]
+    return found
 
 
 def check_reference(reference: Path) -> None:

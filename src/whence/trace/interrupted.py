@@ -153,9 +153,7 @@ def _handlers_end(units: NDArray[np.uint32], start: Int, end: Int, depth: Int, p
 
 
 @lean
-def _saw(
-    units: NDArray[np.uint32], segment: Int, start: Int, end: Int, begin: Int, stop: Int, plan: Plan
-) -> bool:
+def _saw(units: NDArray[np.uint32], segment: Int, start: Int, end: Int, begin: Int, stop: Int, plan: Plan) -> bool:
     """Whether each value that the segment read, of what the handlers stored, is theirs.
 
     They stand from ``start`` to ``end`` and from ``begin`` to ``stop``.
