@@ -28,7 +28,7 @@ def test_places_count_those_that_were_told_and_the_others_apart(monkeypatch: pyt
     monkeypatch.setattr(module, "observed_conditions", lambda *_: Observed([EDITS[4], EDITS[1]], {at: ["n > 0"]}))
     monkeypatch.setattr(Suspects, "asked_for", lambda _: iter(EDITS[:1]))
     monkeypatch.setattr(Suspects, "edits", lambda _: iter(EDITS[:4]))
-    monkeypatch.setattr(Suspects, "naming_unused", lambda _: iter(EDITS[2:3]))
+    monkeypatch.setattr(Suspects, "naming_unused", lambda *_: iter(EDITS[2:3]))
     nothing: Any = SimpleNamespace()
     with likely_edits(nothing, nothing, Suspects({}, [], {}), [], time.monotonic() + 60) as likely:
         assert likely.conditions == {at: ["n > 0"]} and likely.places == {EDITS[4]: 0, EDITS[1]: 1}

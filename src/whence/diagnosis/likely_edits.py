@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from whence.techniques.bugfix.suspects import Suspects
 if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
+
+NAMING = 0.2  # of the time, in which edits are made that name what nothing names: the others wait for the first of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ def likely_edits(
     does in turn with it. Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions
     compare is observed.
     """
-    in_turn = _in_turn(suspects.naming_unused(), suspects.edits())
+    making = time.monotonic() + NAMING * (deadline - time.monotonic())
+    in_turn = _in_turn(suspects.naming_unused(making), suspects.edits())
     with made_ahead(_each_once(chain(suspects.asked_for(), in_turn)), deadline) as ready:
         observed = observed_conditions(subject, runs, suspects, rows, deadline)
         places = {edit: place for place, edit in enumerate(observed.edits)}

@@ -13,6 +13,7 @@ where nothing else is found, conditions are tried.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
 PLAIN = ("0", "1")  # values that are assigned everywhere, as named ones are
+MAKING = 0.4  # of the time for edits that the text asks for, in which those are made that name what nothing names
 UNCHECKED = 0.99  # score of an edit that no passing case comes to
 CLEAN = 0.999  # score of a rule that repairs all failing cases and breaks none
 FAMILY = "edit"
@@ -136,7 +138,8 @@ def edits_asked_for(
     There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
     """
     suspects = _suspects(subject, ranking, made)
-    unused = (edit for edit in suspects.naming_unused() if suspects.files[edit.file].is_asked_for(edit))
+    making = time.monotonic() + MAKING * (deadline - time.monotonic())
+    unused = (edit for edit in suspects.naming_unused(making) if suspects.files[edit.file].is_asked_for(edit))
     edits = list(chain(suspects.asked_for(), unused))
     if not edits:
         return TriedEdits(statements=len(suspects.statements))

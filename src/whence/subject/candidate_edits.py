@@ -48,6 +48,7 @@ PORTION = 64  # runs at a time; the clock is looked at in between
 FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
 AGAIN = 3  # runs without an edit by which the time of the first case is taken
+LONGEST_AGAIN = 12  # passing cases of which it is taken at most, where that has no end
 SLOWED, SLACK = 2.0, 0.2  # times the cases' own time, and seconds, that they may take where nothing is optimised
 LEAST_BUSY = 0.02  # seconds of processor time that it may take at least
 _ERROR = re.compile(r"^.*?:(\d+):(\d+): (?:fatal )?error:", re.MULTILINE)
@@ -278,30 +279,38 @@ class CandidateRuns:
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
     def _run(self, runner: Runner, source: CSource, edits: dict[int, SourceEdit], rows: Sequence[int]) -> list[Sieved]:
-        """The edits that repair the first row, with all that they repair, and what they break."""
-        numbers = list(edits)
-        self._time(runner, rows[0])
-        for place, row in enumerate(rows):
-            repairing, ran = self._passing(runner, row, numbers)
-            if place == 0:
-                self._add(tried=ran, late=len(edits) - ran)
-                numbers = repairing
-                repaired: dict[int, list[int]] = {number: [] for number in repairing}
-            for number in repairing:
-                repaired[number].append(row)
-        found = {n: self._checked(runner, source, edits[n], n, tuple(mine)) for n, mine in repaired.items()}
-        return [self._tried_further(runner, n, one, len(rows)) for n, one in found.items()]
+        """The edits that repair the first row, with all that they repair, and what they break.
 
-    def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> tuple[list[int], int]:
-        """The edits with which a case passes, and how many were run."""
-        passing = list[int]()
-        runner.limits = self.limits_of([row])
+        A few at a time: where runs are long, what is found first is checked, though there is no time for the others.
+        """
+        numbers, found = list(edits), list[Sieved]()
+        self._time(runner, rows[0])
         for start in range(0, len(numbers), PORTION):
             if self._is_late:
-                return passing, start
+                self._add(late=len(numbers) - start)
+                break
             part = numbers[start : start + PORTION]
-            passing += [n for n, ok in zip(part, self._verdicts(runner, [(row, n) for n in part]), strict=True) if ok]
-        return passing, len(numbers)
+            self._add(tried=len(part))
+            repaired = self._repaired(runner, part, rows)
+            checked = [self._checked(runner, source, edits[n], n, mine) for n, mine in repaired.items()]
+            found += [self._tried_further(runner, n, one, len(rows)) for n, one in zip(repaired, checked, strict=True)]
+        return found
+
+    def _repaired(self, runner: Runner, numbers: Sequence[int], rows: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """All rows that edits repair, of those that repair the first."""
+        repaired: dict[int, tuple[int, ...]] = dict.fromkeys(self._passing(runner, rows[0], numbers), (rows[0],))
+        for row in rows[1:] if repaired else ():
+            for number in self._passing(runner, row, list(repaired)):
+                repaired[number] += (row,)
+        return repaired
+
+    def _passing(self, runner: Runner, row: int, numbers: Sequence[int]) -> list[int]:
+        """The edits with which a case passes; none where there is no time."""
+        if self._is_late:
+            return []
+        runner.limits = self.limits_of([row])
+        verdicts = self._verdicts(runner, [(row, number) for number in numbers])
+        return [number for number, passes in zip(numbers, verdicts, strict=True) if passes]
 
     def _checked(
         self, runner: Runner, source: CSource, edit: SourceEdit, number: int, repaired: tuple[int, ...]
@@ -379,33 +388,50 @@ class CandidateRuns:
         """
         limits, tested = self._subject.limits, self._runs.tested
         ended = [row if not tested[row].outcome.endless else None for row in rows]
-        longest = max((self._longest if row is None else tested[row].result.wall for row in ended), default=0.0)
+        longest = max((self._longest if row is None else self._wall(row) for row in ended), default=0.0)
         wanted = max(LEAST, SLOWER * longest)
         return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
 
     def _busy(self, row: int) -> float:
         """Seconds of processor time that a case may take with an edit."""
-        tested = self._runs.tested[row]
-        wall = self._again.get(row, tested.result.wall)
-        return max(LEAST_BUSY, SLOWER * (self._longest if tested.outcome.endless else wall))
+        is_endless = self._runs.tested[row].outcome.endless
+        return max(LEAST_BUSY, SLOWER * (self._longest if is_endless else self._wall(row)))
+
+    def _wall(self, row: int) -> float:
+        """Seconds that a case takes without an edit."""
+        return self._again.get(row, self._runs.tested[row].result.wall)
 
     def _time(self, runner: Runner, row: int) -> None:
-        """Run a case without an edit: what it took at first may be due to what else the machine did."""
+        """Run a case without an edit: what it took at first may be due to what else the machine did.
+
+        In place of one without an end the longest ones that pass, of which its limit comes.
+        """
+        if not self._runs.tested[row].outcome.endless:
+            self._time_again(runner, row)
+            return
+        for _ in range(LONGEST_AGAIN):
+            longest = max(self._runs.passing, key=self._wall, default=row)
+            if not self._time_again(runner, longest):
+                return
+            self.__dict__.pop("_longest", None)
+
+    def _time_again(self, runner: Runner, row: int) -> bool:
+        """Run a case without an edit, unless that was done, or it takes less time than any may; whether it was run."""
         tested = self._runs.tested[row]
         if row in self._again or tested.outcome.endless or SLOWER * tested.result.wall <= LEAST_BUSY:
-            return
+            return False
         runner.limits = self.limits_of([row])
         try:
             walls = [result.wall for result in runner.run_cases([choosing(tested.case, 0)] * AGAIN)]
         except (RunLost, Cancelled):
-            return
+            return False
         self._again[row] = min(tested.result.wall, *walls)
+        return True
 
     @cached_property
     def _longest(self) -> float:
         """Seconds of the longest run that passes."""
-        walls = (self._runs.tested[row].result.wall for row in self._runs.passing)
-        return max(walls, default=self._subject.limits.time or 1.0)
+        return max(map(self._wall, self._runs.passing), default=self._subject.limits.time or 1.0)
 
     def _add(self, **numbers: int) -> None:
         with self._lock:

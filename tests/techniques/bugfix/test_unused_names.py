@@ -123,4 +123,5 @@ def test_statements_that_can_name_it_are_looked_at_wherever_they_stand() -> None
     others = [("other.c", 3), *(("shelf.c", line) for line in range(1, LAST + 1))]
     assert not list(Suspects({"shelf.c": file}, others[:9], {}).naming_unused())
     found = list(Suspects({"shelf.c": file}, others[:9], {}, others[9:]).naming_unused())
+    assert not list(Suspects({"shelf.c": file}, others[:9], {}, others[9:]).naming_unused(deadline=0.0))
     assert found and min(edit.line for edit in found) == SHELF[: SHELF.index("    if (weight <= 0")].count("\n")
