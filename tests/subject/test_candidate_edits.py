@@ -304,3 +304,37 @@ def test_edits_are_tried_also_after_others_were_given_up(monkeypatch: pytest.Mon
         given_up.close()
         found = [one.edit for batch in tried.sieve({"p.c": source}, mending, runs.failing) for one in batch]
     assert found == mending
+
+
+def test_what_is_found_first_is_checked_though_there_is_no_time_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidate_edits, "PORTION", 4)
+    subject = subject_of("early", DISCOUNT, {"10": "50\n"}, ["3", "11", "20"])
+    source, edits = candidates(DISCOUNT)
+    runs = run_all(subject)
+    mending = next(edit for edit in edits if edited(source, edit) == DISCOUNT.replace("> 10", ">= 10").encode())
+    with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
+        run, passing = tried._verdicts, runs.failing[0]
+
+        def until_the_second_portion(runner: Runner, wanted: list[tuple[int, int]]) -> list[bool]:
+            if wanted[0] == (passing, 5):
+                tried._deadline = 0.0
+            return run(runner, wanted)
+
+        monkeypatch.setattr(tried, "_verdicts", until_the_second_portion)
+        (found,) = tried.sieve({"p.c": source}, [mending, *(e for e in edits if e != mending)][:40], runs.failing)
+    assert found[0].edit == mending and found[0].checked and found[0].ran == 3
+    assert tried.count.tried == 8 and tried.count.late > 8
+
+
+def test_a_run_without_an_end_may_take_as_long_as_passing_ones_take_when_nothing_delays_them() -> None:
+    text = DISCOUNT.replace("    if (count", "    while (count == 10) { }\n    if (count")
+    subject = subject_of("delayed", text, {"10": "50\n"}, ["3", "11", "20"])
+    runs = run_all(subject)
+    (endless,) = runs.failing
+    for row in runs.passing:
+        runs.tested[row] = replace(runs.tested[row], result=replace(runs.tested[row].result, wall=2.0))
+    source, edits = candidates(text)
+    with CandidateRuns(subject, runs, time.monotonic() + 200) as tried:
+        assert tried._busy(endless) == 10.0
+        list(tried.sieve({"p.c": source}, edits[:3], runs.failing))
+        assert tried._busy(endless) < 5.0
