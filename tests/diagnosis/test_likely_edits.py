@@ -10,7 +10,9 @@ import pytest
 
 from whence.diagnosis import likely_edits as module
 from whence.diagnosis.likely_edits import alternately, likely_edits
+from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, Part, SourceEdit
+from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.observed_conditions import Observed
 from whence.techniques.bugfix.suspects import Suspects
 
@@ -34,3 +36,17 @@ def test_places_count_those_that_were_told_and_the_others_apart(monkeypatch: pyt
         assert likely.conditions == {at: ["n > 0"]} and likely.places == {EDITS[4]: 0, EDITS[1]: 1}
         assert list(likely.edits) == [EDITS[4], EDITS[0], EDITS[1], EDITS[2], EDITS[3]]
     assert likely.places == {EDITS[4]: 0, EDITS[1]: 1, EDITS[0]: 0, EDITS[2]: 1, EDITS[3]: 3}
+
+
+def test_in_a_long_file_the_first_edits_wait_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "observed_conditions", lambda *_: Observed([], {}))
+    monkeypatch.setattr(module, "LONG", 10)
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(Suspects, "asked_for", lambda _: iter(()))
+    monkeypatch.setattr(Suspects, "edits", lambda _: iter(EDITS[:4]))
+    monkeypatch.setattr(Suspects, "naming_unused", lambda *_: iter(EDITS[5:]))
+    nothing: Any = SimpleNamespace()
+    for text, order in ((b"int n;", (5, 0, 1, 2, 3)), (b"int number;", (0, 1, 5, 2, 3))):
+        suspects = Suspects({"a.c": FileCandidates(CSource(text), "a.c")}, [], {})
+        with likely_edits(nothing, nothing, suspects, [], time.monotonic() + 60) as likely:
+            assert list(likely.edits) == [EDITS[k] for k in order]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from whence.program.source_edits import SourceEdit
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from whence.subject.runs import Runs
     from whence.subject.subject import Subject
 
-NAMING = 0.2  # of the time, in which edits are made that name what nothing names: the others wait for the first of them
+LONG, AT_ONCE = 100_000, 40  # bytes of a file, and edits that do not wait there for those that name what nothing names
+NAMING = 0.2  # of the time, in which edits are made that name what nothing names
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,15 @@ def likely_edits(
     """The edits of ``suspects``, the first ones before the others, with what tells the failing cases ``rows`` apart.
 
     What the text itself asks for comes before what could stand at any place, and what names something that nothing else
-    does in turn with it. Another process makes them until ``deadline`` (of ``time.monotonic``), while what conditions
-    compare is observed.
+    does in turn with it; in a long file, where these take seconds to make, behind the first few. Another process makes
+    them until ``deadline`` (of ``time.monotonic``), while what conditions compare is observed.
     """
     making = time.monotonic() + NAMING * (deadline - time.monotonic())
-    in_turn = _in_turn(suspects.naming_unused(making), suspects.edits())
-    with made_ahead(_each_once(chain(suspects.asked_for(), in_turn)), deadline) as ready:
+    edits = suspects.edits()
+    is_long = any(len(source.text) > LONG for source in suspects.sources.values())
+    first = islice(edits, AT_ONCE if is_long else 0)
+    in_turn = _in_turn(suspects.naming_unused(making), edits)
+    with made_ahead(_each_once(chain(suspects.asked_for(), first, in_turn)), deadline) as ready:
         observed = observed_conditions(subject, runs, suspects, rows, deadline)
         places = {edit: place for place, edit in enumerate(observed.edits)}
         yield LikelyEdits(alternately(observed.edits, _placed(ready, places)), places, observed.conditions)
