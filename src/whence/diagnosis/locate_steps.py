@@ -68,14 +68,14 @@ REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
 CHECKING_INSIDE = 0.1  # of it, for those that stay inside of a structure
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
-SEARCHING = 0.65  # of it, for altered runs and formulas
+SEARCHING = 0.5  # of it, for altered runs and formulas
 ALTERING = 0.8  # of that, for altered runs
 CHANGING, CHANGING_MOST = 0.35, 4.0  # of what is left then, and seconds, for other initial values that were read
 SOLVING_MOST = 15.0  # seconds for formulas
 # They change nothing of a clean rule's rank, and take long.
 NOT_ASKED = "formulas were not asked, since a rule repairs all failing cases and breaks no passing one: whence formula"
 FEW_VALUES = 0.3  # of it, for pairs of values, and then for formulas, where no rule is clean and edits come next
-EDITING, EDITING_MOST = 0.6, 25.0  # of what is left then, and seconds, for edits of the source
+EDITING, EDITING_MOST = 0.7, 25.0  # of what is left then, and seconds, for edits of the source
 ASKING_MOST = 5.0  # seconds for the few that the text asks for, where a rule is sure
 FIRST, CALLERS = 5, 4  # statements that edits are tried at before those of so many open calls
 CONFIRMING = 0.5  # of what is left then, for compiling changes
