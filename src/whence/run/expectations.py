@@ -14,7 +14,8 @@ from whence.run.outcome import Expected
 from whence.run.result import RunResult
 from whence.run.runner import Progress, Runner
 
-FAR, AT_LEAST = 100.0, 1.0  # times the longest run that ended, and seconds, that others of a reference have to end in
+SOON = 1.0  # seconds in which nearly all runs of a reference end
+FAR, AT_LEAST = 100.0, 3.0  # times the longest of these, and seconds, that the others have to end in
 
 
 def learn_expected(cases: Sequence[Case], runner: Runner, progress: Progress | None = None) -> list[Case]:
@@ -56,13 +57,13 @@ def learn_from_reference(cases: Sequence[Case], runner: Runner) -> tuple[list[Ca
 def _patient_runs(cases: Sequence[Case], runner: Runner) -> list[RunResult]:
     """Runs of a program that is right: those that do not soon end go on as long as those that do let expect."""
     limits = runner.limits
-    runner.limits = replace(limits, time=min(limits.time or AT_LEAST, AT_LEAST))
+    runner.limits = replace(limits, time=min(limits.time or SOON, SOON))
     results = {id(result.case): result for result in runner.run_cases(cases)}
+    slow = [case for case in cases if results[id(case)].timed_out]
     longest = max((result.wall for result in results.values() if not result.timed_out), default=0.0)
-    runner.limits = replace(limits, time=min(limits.time or FAR * longest, FAR * longest)) if longest else limits
-    if runner.limits.time == 0 or runner.limits.time > AT_LEAST:
-        slow = [case for case in cases if results[id(case)].timed_out]
-        results |= {id(result.case): result for result in runner.run_cases(slow)}
+    patience = max(AT_LEAST, FAR * longest) if longest else limits.time
+    runner.limits = replace(limits, time=min(limits.time or patience, patience))
+    results |= {id(result.case): result for result in runner.run_cases(slow)}
     runner.limits = limits
     return [results[id(case)] for case in cases]
 

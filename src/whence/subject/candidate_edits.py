@@ -388,7 +388,7 @@ class CandidateRuns:
         """
         limits, tested = self._subject.limits, self._runs.tested
         ended = [row if not tested[row].outcome.endless else None for row in rows]
-        longest = max((self._longest if row is None else self._wall(row) for row in ended), default=0.0)
+        longest = max((self._longest if row is None else tested[row].result.wall for row in ended), default=0.0)
         wanted = max(LEAST, SLOWER * longest)
         return replace(limits, time=min(limits.time, wanted) if limits.time else wanted)
 
