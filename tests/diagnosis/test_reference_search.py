@@ -177,7 +177,7 @@ def test_where_time_ended_a_turn_the_remark_says_so(monkeypatch) -> None:
 def test_what_does_not_look_at_the_clock_is_ended_and_what_was_found_is_taken(monkeypatch) -> None:
     monkeypatch.setattr(reference_search, "LATE", 0.1)
     searched = Searched(monkeypatch, {REPAIR: 1, SWITCH: 0}, events=MANY + 1)
-    searched.search._investigation.clock.start(1.0)
+    searched.search._investigation.clock.start(4.0)
 
     def endless(_: object, found: object) -> Reference:
         while True:

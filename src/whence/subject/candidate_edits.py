@@ -45,6 +45,7 @@ WAITING = 1.0  # seconds that edits are waited for until those are built that ar
 AHEAD = 1  # batches that wait for a processor
 ROUNDS = 20  # of leaving out what does not compile
 PORTION = 64  # runs at a time; the clock is looked at in between
+PORTION_ENDLESS = 16  # ... where most of them go on until they are ended
 FIRST = 8  # passing cases that an edit runs on before all others: those that most edits broke
 SLOWER, LEAST = 5.0, 0.1  # times the longest run that passes, and seconds, that a run with an edit may take
 AGAIN = 3  # runs without an edit by which the time of the first case is taken
@@ -284,12 +285,13 @@ class CandidateRuns:
         A few at a time: where runs are long, what is found first is checked, though there is no time for the others.
         """
         numbers, found = list(edits), list[Sieved]()
+        size = PORTION_ENDLESS if self._runs.tested[rows[0]].outcome.endless else PORTION
         self._time(runner, rows[0])
-        for start in range(0, len(numbers), PORTION):
+        for start in range(0, len(numbers), size):
             if self._is_late:
                 self._add(late=len(numbers) - start)
                 break
-            part = numbers[start : start + PORTION]
+            part = numbers[start : start + size]
             self._add(tried=len(part))
             repaired = self._repaired(runner, part, rows)
             checked = [self._checked(runner, source, edits[n], n, mine) for n, mine in repaired.items()]
