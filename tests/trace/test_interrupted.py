@@ -40,7 +40,7 @@ def loads_on(trace: Trace, line: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def signals() -> Snippet:
-    return Snippet({"signals.c": SOURCE.read_text()}, ("-pthread",), Limits(time=5, trace=SIZE))
+    return Snippet({"signals.c": SOURCE.read_text()}, ("-pthread",), Limits(time=5, trace=1 << 30))
 
 
 def test_a_flag_that_ends_a_loop_comes_from_the_handler(signals: Snippet) -> None:
@@ -129,7 +129,7 @@ def test_a_segment_is_moved_into_the_next_chunk_though_that_is_full(signals: Sni
 
 
 def test_the_file_stays_as_it_was(signals: Snippet) -> None:
-    _, path = signals.record("poll")
+    _, path = signals.record("poll", limit=SIZE)
     before = path.read_bytes()
     trace = signals.open(path)
     assert path.read_bytes() == before

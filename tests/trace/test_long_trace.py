@@ -69,7 +69,7 @@ def criteria(trace: Trace) -> list[list[int]]:
     ]
 
 
-SIZE = 64 << 20  # bytes of a trace file, which are compared
+SIZE = 256 << 20  # bytes of a trace file, which are compared
 ENDS = ("exit", "crash")
 KEPT: dict[str, Callable[[LongTrace], int]] = {
     "all": lambda trace: trace._most_kept,
