@@ -62,6 +62,28 @@ def compiled_kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
             Checker(project.investigation.subject).compile()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Name what fails at once."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailuresAtOnce(config))
+
+
+class FailuresAtOnce:
+    """Names each test that fails when it does: a suite that is ended for its time has no summary that would."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: TestReport) -> None:
+        """Write a line for a report of a failure."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and reporter is not None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            reason = crash.message.partition("\n")[0] if crash is not None else ""
+            reporter.ensure_newline()
+            reporter.write_line(f"FAILED {report.nodeid} ({report.duration:.0f} s): {reason}")
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     """Show how many seconds of the tests' own time each folder took, the longest first."""
     seconds: Counter[str] = Counter()
