@@ -12,8 +12,8 @@ from snippets import Snippet, backward, program, programs, snippet
 
 from whence.errors import TraceError
 from whence.probe.layout import Kind
-from whence.trace.columns import CHUNK_UNITS, N_FRAME, FrameKind
-from whence.trace.trace import HEADER_UNITS, LIMIT_REACHED, RING
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS, N_FRAME, FrameKind
+from whence.trace.trace import LIMIT_REACHED, RING
 
 SUBJECT = """
 #include <stdio.h>

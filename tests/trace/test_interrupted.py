@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from snippets import Snippet, program
 
+from whence.formula.effects import Effect, Effects
 from whence.probe.layout import Kind
 from whence.run.sandbox import Limits
-from whence.trace.columns import CHUNK_UNITS, new_columns
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS, new_columns
 from whence.trace.decode import CHUNK_HEADER_UNITS, IDENTITY, decode, new_stacks
 from whence.trace.interrupted import can_be_interrupted, put_in_order
 from whence.trace.shadow import new_shadow
-from whence.trace.trace import HEADER_UNITS, Trace, open_units
+from whence.trace.trace import Trace, open_units
 
 SIZE = 64 << 20  # bytes of a trace file, which are compared
 SOURCE = Path(__file__).parents[1] / "probe/runtime/signals.c"
@@ -88,16 +90,25 @@ def records(units: NDArray[np.uint32], chunks: NDArray[np.int64], trace: Trace) 
     return found
 
 
+def effects_behind(units: NDArray[np.uint32], chunks: NDArray[np.int64], trace: Trace) -> list[list[Effect]]:
+    """The effects that stand behind each of the records of chunks."""
+    effects = Effects(SimpleNamespace(units=units, chunks=chunks))  # type: ignore[arg-type]
+    return [effects.after(place + len(content) // 4) for place, content in records(units, chunks, trace)]
+
+
 def in_two(units: NDArray[np.uint32], position: int, filling: bytes) -> NDArray[np.uint32]:
-    """Two chunks in place of one, which ends at a position; the second one is filled with a record, again and again."""
+    """A trace's units with two chunks in place of one, which ends at a position.
+
+    The second one is filled with a record, again and again.
+    """
     header, behind = units[:CHUNK_HEADER_UNITS], units[position : units[4]]
     record = np.frombuffer(filling, np.uint32)
     times = (CHUNK_UNITS - len(header) - len(behind)) // len(record)
+    chunks = np.zeros((2, CHUNK_UNITS), np.uint32)
+    chunks[0, :position], chunks[0, 4] = units[:position], position
     second = np.concatenate([header, behind, np.tile(record, times)])
-    made = np.zeros(2 * CHUNK_UNITS, np.uint32)
-    made[:position], made[4] = units[:position], position
-    made[CHUNK_UNITS : CHUNK_UNITS + len(second)], made[CHUNK_UNITS + 4] = second, len(second)
-    return made
+    chunks[1, : len(second)], chunks[1, 4] = second, len(second)
+    return np.concatenate([np.zeros(HEADER_UNITS, np.uint32), chunks.ravel()])
 
 
 def test_a_segment_is_moved_into_the_next_chunk_though_that_is_full(signals: Snippet) -> None:
@@ -115,17 +126,20 @@ def test_a_segment_is_moved_into_the_next_chunk_though_that_is_full(signals: Sni
     stop = after.index(moved, begin)
     units = units.copy()
     units[4] = before[stop + 1][0]
+    effects = effects_behind(ordered, first_chunk, trace)
+    assert any(effects[: stop + 1])
     cuts = [position for position, _ in before[begin + 1 : stop + 1]]
     assert len(cuts) > 5
     for cut in cuts:
-        chunks, two = np.array([0, CHUNK_UNITS]), in_two(units, cut, moved)
-        assert CHUNK_UNITS - two[CHUNK_UNITS + 4] < len(moved) // 4  # it has no room for the segment
+        chunks, two = HEADER_UNITS + np.array([0, CHUNK_UNITS]), in_two(units, cut, moved)
+        assert CHUNK_UNITS - two[chunks[1] + 4] < len(moved) // 4  # it has no room for the segment
         put_in_order(two, chunks, trace.plan)
         two.flags.writeable = False
         found = [record for _, record in records(two, chunks, trace)]
         assert found[: stop + 1] == after[: stop + 1] and set(found[stop + 1 :]) == {moved}
         count = decode(two, chunks, trace.plan, new_columns(), new_shadow(), new_stacks(1))
         assert count == len(found)
+        assert effects_behind(two, chunks, trace)[:stop] == effects[:stop]
 
 
 def test_the_file_stays_as_it_was(signals: Snippet) -> None:

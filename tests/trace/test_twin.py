@@ -18,9 +18,9 @@ from snippets import Snippet, Trace, Variant, snippet
 
 from whence.probe.layout import Kind, Layout, Segment, Site
 from whence.program.cfg import control_dependence
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS
 from whence.trace.given import RECORD
 from whence.trace.shadow import MAX_CELLS
-from whence.trace.trace import CHUNK_UNITS, HEADER_UNITS
 
 STEPS = ("set", "copy", "load")
 INPUTS = [(), ("3", "5"), ("12", "7"), ("250", "1000000")]

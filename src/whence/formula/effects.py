@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from whence.trace.columns import CHUNK_UNITS
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT
 from whence.trace.effects import OPERANDS
-from whence.trace.trace import HEADER_UNITS, Trace
+from whence.trace.trace import Trace
 
 
 class Opcode(IntEnum):
@@ -42,11 +43,8 @@ class Effects:
     """Finds the effect records of a trace behind its segments."""
 
     def __init__(self, trace: Trace) -> None:
-        self._units = trace.units
-        kept = min(trace.header.chunks, trace.header.limit)
-        starts = HEADER_UNITS + CHUNK_UNITS * np.arange(kept, dtype=np.int64)
-        order = np.argsort(trace.units[starts], kind="stable")
-        self._start_after = dict(zip(order[:-1].tolist(), starts[order[1:]].tolist(), strict=True))
+        self._units, self._starts = trace.units, np.sort(trace.chunks)
+        self._start_after: dict[int, int] = dict(pairwise(trace.chunks.tolist()))  # in order of time
 
     def after(self, position: int) -> list[Effect]:
         """The operations of the records of effects at a unit: none where something else stands there."""
@@ -63,12 +61,11 @@ class Effects:
 
     def _skip_end(self, position: int) -> int:
         """The place of the next record, which may be in the next chunk."""
-        chunk = (position - 1 - HEADER_UNITS) // CHUNK_UNITS
-        start = HEADER_UNITS + chunk * CHUNK_UNITS
+        start = int(self._starts[np.searchsorted(self._starts, position - 1, side="right") - 1])
         used = int(self._units[start + 4]) or CHUNK_UNITS
-        if position < start + used or chunk not in self._start_after:
+        if position < start + used or start not in self._start_after:
             return position
-        return int(self._start_after[chunk]) + CHUNK_HEADER_UNITS
+        return self._start_after[start] + CHUNK_HEADER_UNITS
 
 
 def _read(words: NDArray[np.uint64]) -> list[Effect]:

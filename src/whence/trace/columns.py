@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from whence.trace.lazy import lazy_zeros
 
-CHUNK_UNITS = 131072  # units of a chunk of the trace file
-MOST_USED = CHUNK_UNITS + 256  # units of a chunk that got a segment of the one before it
+HEADER_UNITS = 1024  # units before the first chunk of the trace file: a page
+CHUNK_UNITS = 131072  # units of a chunk
 CAPACITY = (1 << 31) - 16
 SMALL = 1 << 27
 

@@ -14,14 +14,13 @@ from whence.probe.operations import Recipes
 from whence.probe.plan import Numbering, Plan
 from whence.probe.recipes import make_recipes
 from whence.program.program import Program
-from whence.trace.columns import CHUNK_UNITS
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS
 from whence.trace.fault import Fault
 from whence.trace.lazy import lazy_zeros
 
 if TYPE_CHECKING:
     from whence.trace.machine import Ending
 
-HEADER_UNITS = 1024
 MOST_UNITS = 1 << 34
 STACK_AT = 45  # words of the header: the lowest address of the stack, and its bytes
 UNDEFINED, BREAKPOINT = 6, 3  # traps of instructions that end a segment which is done as a whole

@@ -20,7 +20,6 @@ from whence.probe.layout import CONDITIONAL, WAY_BITS, Kind, Way
 from whence.probe.plan import ADDRESS, CALLS, ENTRY, FIRST, FRAME, OPAQUE, RETURNS, UNKNOWN, Plan
 from whence.trace.columns import (
     CHUNK_UNITS,
-    MOST_USED,
     N_EVENT,
     N_FRAME,
     N_MULTI_REFERENCE,
@@ -33,7 +32,18 @@ from whence.trace.columns import (
 from whence.trace.effects import STATE_BASE, apply_effects, check_effects
 from whence.trace.kernels import inlined, lean
 from whence.trace.lazy import lazy_zeros
-from whence.trace.memory import append_reference, close_list, copy, doubt, load, new_cell, store, wide, writers_of
+from whence.trace.memory import (
+    append_reference,
+    close_list,
+    copy,
+    doubt,
+    load,
+    most_used,
+    new_cell,
+    store,
+    wide,
+    writers_of,
+)
 from whence.trace.shadow import CACHE, PAGE, Int, Shadow, fill
 
 CHUNK_HEADER_UNITS = 8
@@ -212,7 +222,7 @@ def decode(
     for chunk in chunks:
         thread = wide(units, chunk + 2)
         used = wide(units, chunk + 4)
-        if not 0 <= thread < len(depths) or not 0 <= used <= MOST_USED:
+        if not 0 <= thread < len(depths) or not 0 <= used <= most_used(chunk):
             return -1 - chunk
         position = chunk + CHUNK_HEADER_UNITS
         end = chunk + (used if used else CHUNK_UNITS)

@@ -15,10 +15,10 @@ from whence.probe.compact import INSTALLERS
 from whence.probe.layout import Kind
 from whence.probe.plan import CALLS, ENTRY, FIRST, RETURNS, Plan
 from whence.program.program import Program
-from whence.trace.columns import CHUNK_UNITS, MOST_USED
+from whence.trace.columns import CHUNK_UNITS
 from whence.trace.decode import CHUNK_HEADER_UNITS, EFFECT, IDENTITY, KIND_SHIFT, SWITCH
 from whence.trace.kernels import lean
-from whence.trace.memory import wide
+from whence.trace.memory import most_used, wide
 from whence.trace.shadow import Int
 
 LOAD, STORE = int(Kind.LOAD), int(Kind.STORE)
@@ -84,15 +84,14 @@ def _put_behind(
         return np.int64(0)
     chunk, other = chunks[number], chunks[number + 1]
     end, other_end = _end(units, chunk), _end(units, other)
-    if not end <= other <= chunk + CHUNK_UNITS or wide(units, other + 2) != thread:  # the ring begins anew
+    if not end <= other <= chunk + most_used(chunk) or wide(units, other + 2) != thread:  # the ring begins anew
         return np.int64(0)
     start = segment + _size(units, segment, end, plan)
     _, depth = _handlers_end(units, start, end, np.int64(0), plan)
     begin = other + CHUNK_HEADER_UNITS
     stop, depth = _handlers_end(units, begin, other_end, depth, plan)
     size = start - segment
-    is_whole = stop > begin and depth == 0 and other_end - other + size <= MOST_USED
-    if not is_whole or not _saw(units, segment, start, end, begin, stop, plan):
+    if stop <= begin or depth or not _saw(units, segment, start, end, begin, stop, plan):
         return np.int64(0)
     _swap(units, segment, start, end)
     for k in range(1, size + 1):
@@ -108,7 +107,7 @@ def _put_behind(
 def _end(units: NDArray[np.uint32], chunk: Int) -> Int:
     """Where what a chunk holds ends."""
     used = wide(units, chunk + 4)
-    return chunk + (used if 0 < used <= MOST_USED else np.int64(CHUNK_UNITS))
+    return chunk + (used if 0 < used <= most_used(chunk) else np.int64(CHUNK_UNITS))
 
 
 @lean

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.trace.columns import (
+    CHUNK_UNITS,
+    HEADER_UNITS,
     N_CELL,
     N_MULTI,
     N_MULTI_REFERENCE,
@@ -40,6 +42,12 @@ LOWEST, STACKS = np.int64(1) << 16, np.int64(0x7FF000000000)  # the least addres
 def wide(units: NDArray[np.uint32], position: Int) -> Int:
     """Two units as one 64-bit number."""
     return np.int64(units[position]) | np.int64(units[position + 1]) << 32
+
+
+@lean
+def most_used(chunk: Int) -> Int:
+    """The units that the chunk there can have: more than others where it begins earlier (``interrupted.py``)."""
+    return np.int64(CHUNK_UNITS) + (HEADER_UNITS - chunk) % CHUNK_UNITS
 
 
 @lean

@@ -18,7 +18,7 @@ from whence.probe.layout import ACCESSES, ADDRESS_UNITS, CONDITIONAL, NO_SLOT, K
 from whence.probe.plan import FIRST, SAME_BLOCK, Plan
 from whence.program.model import Instruction, Location, Operand
 from whence.program.program import Program
-from whence.trace.columns import CHUNK_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns, trimmed
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS, N_CELL, N_EVENT, N_SEGMENT, Columns, new_columns, trimmed
 from whence.trace.fault import REGISTERS, Fault
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAGIC = int.from_bytes(b"WHNCTRC1", "little")
 VERSION = 5
 ADDRESS_BYTES = 8
-HEADER_UNITS = 1024  # a page
 REGISTERS_AT = 17  # word of the header
 PROCESS_AT = 34  # the same
 MOST_FORKS = 8  # on the way to a process, as in probe/runtime/record/trace.h

@@ -17,11 +17,10 @@ from whence.probe.sites import Form
 from whence.program.correspondence import Correspondence
 from whence.techniques.chains.compared_run import ComparedRun
 from whence.techniques.chains.registers import last_events, shared_registers
-from whence.trace.columns import CHUNK_UNITS, N_FRAME, N_OUT
+from whence.trace.columns import CHUNK_UNITS, HEADER_UNITS, N_FRAME, N_OUT
 from whence.trace.decode import CHUNK_HEADER_UNITS
 from whence.trace.execution_index import Regions, align, align_events, align_segments
 from whence.trace.objects import HEAP, LOCAL, STATIC
-from whence.trace.trace import HEADER_UNITS
 
 Integers = NDArray[np.int64]
 NONE = -1
