@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 def test_edits_and_a_chain_where_the_failing_runs_start_no_threads():
     failing = ("--fails", "3 10 60", "--expect", "47 10 1", "--fails", "8 5 40", "--expect", "27 5 1")
     passing = ("--passes", "1 2", "--passes", "7 3", "--passes", "0 0")
-    options = ("--cflags=-pthread", "--budget", "20", "--json")
+    options = ("--cflags=-pthread", "--budget", "60", "--json")
     done = whence(subject_folder("turned", turned_c=TURNED), "locate", "turned.c", *failing, *passing, *options)
     assert rank_of(done, "turned.c", line_of(TURNED, "FAULT")) == 1
     mends = [rule for rule in done.json["rules"] if rule.get("confirmed") and rule["f2p"] == 2]
