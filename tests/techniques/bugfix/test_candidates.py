@@ -246,10 +246,12 @@ def test_what_a_statement_sets_true_is_set_false_elsewhere() -> None:
         ("*flags &= ~bit;", "*flags |= bit;"),
         ("*flags &= ~(bit | 1);", "*flags |= (bit | 1);"),
         ("*flags += bit;", "*flags -= bit;"),
+        ("counted++;", "counted--;"),
     ],
 )
 def test_what_a_statement_does_is_undone_elsewhere(done: str, undone: str) -> None:
-    text = f"void f(int *flags, int bit, int c)\n{{\n    if (c == 1)\n        use(c);\n    else\n        {done}\n}}\n"
+    head = "static int counted;\nvoid f(int *flags, int bit, int c)\n"
+    text = f"{head}{{\n    if (c == 1)\n        use(c);\n    else\n        {done}\n}}\n"
     assert is_made(text, "        use(c);", f"{{ {undone} use(c); }}")
 
 
@@ -547,3 +549,37 @@ def test_what_a_variable_is_declared_with_elsewhere_is_assigned() -> None:
     source = CSource(FOUND.encode())
     texts = {edited(source, edit).decode() for _, edit in FileCandidates(source, "a.c").on(5)}
     assert FOUND.replace("    if (item", "    item = find(name, 0);\n    if (item") in texts
+
+
+GRID = """\
+struct job { int work, left; };
+struct order { int left; bool urgent; };
+static int walk(struct job *job, const struct order *order, int work, int pass)
+{
+    int col_step = 8, row_step = 8, done = 0;
+    while (done < work) {
+        if (pass & 1) {
+            col_step >>= 1;
+        } else {
+            pass = 0;
+        }
+        done += col_step * row_step;
+    }
+    job->left = done;
+    return done;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        ("            pass = 0;", "            row_step >>= 1;\n            pass = 0;"),  # as is done about its twin
+        ("    job->left = done;", "    job->work = work;\n    job->left = done;"),  # a variable of the member's name
+        ("    return done;", "    job->left = order->left;\n    return done;"),  # another structure's member
+    ],
+)
+def test_what_is_called_alike_is_treated_alike(place: str, new: str) -> None:
+    source = CSource(GRID.encode())
+    line = GRID.splitlines().index(place) + 1
+    assert GRID.replace(place, new) in {edited(source, e).decode() for _, e in FileCandidates(source, "a.c").on(line)}

@@ -54,6 +54,39 @@ def test_what_was_kept_is_given_back() -> None:
     assert "".join(BOARD.split()) in found[:2]
 
 
+# The size of its steps shrinks in both directions, as a picture's passes do.
+PASSES = """\
+static int visited(int width, int height, int pass)
+{
+    int x_step = 8, y_step = 8, seen = 0;
+    while (pass-- > 0) {
+        if (pass & 1)
+            x_step >>= 1;
+        else
+            y_step >>= 1;
+        seen += width / x_step * (height / y_step);
+    }
+    return seen;
+}
+"""
+STEP = "        else\n            y_step >>= 1;\n"
+
+
+def test_a_variable_changes_as_its_twin_does() -> None:
+    assert asked_for(PASSES) == []
+    found = asked_for(PASSES.replace(STEP, ""))
+    assert any("x_step>>=1;y_step>>=1;" in text for text in found)
+    assert any("seen+=width/x_step*(height/y_step);y_step>>=1;}" in text for text in found)
+
+
+def test_a_variable_without_such_a_twin_stays_as_it_is() -> None:
+    short = PASSES.replace("x_step", "x").replace("y_step", "y")  # such names are alike by chance
+    other = PASSES.replace("int x_step = 8, y_step = 8", "int x_step = 8; long y_step = 8")
+    given = PASSES.replace("int pass)", "int pass, int y_step)").replace(", y_step = 8", "")
+    for text in (short.replace(STEP.replace("y_step", "y"), ""), other.replace(STEP, ""), given.replace(STEP, "")):
+        assert "y >>=" not in text and "y_step >>=" not in text and asked_for(text) == []
+
+
 def test_a_member_is_set_beside_its_siblings() -> None:
     assert asked_for(without("    made->tries = 0;\n")) == ["".join(BOARD.split())]
     (found,) = asked_for(without("    made->done = false;\n"))

@@ -1,23 +1,27 @@
 """Statements that a file's own text asks for: what it says in one place is not kept to in another.
 
 Source: contradictions within a program as signs of faults, Engler et al.: Bugs as deviant behavior, 2001. A value that
-is kept and never given back, and members that are not set where those beside them are: each may be right, and there are
-few of them. No run is needed for that. (What is counted up and never down, and members that are read and never set,
-were tried as well: programs have hundreds of such.)
+is kept and never given back, members that are not set where those beside them are, a variable that stays as it is while
+its twin changes: each may be right, and there are few of them. No run is needed for that. (What is counted up and never
+down, and members that are read and never set, were tried as well: programs have hundreds of such.)
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from whence.program.c_source import declared_name, is_leaf, is_listed, lines_of, walk
+from whence.program.c_source import CSource, declared_name, is_leaf, is_listed, lines_of, walk
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import statement_of
 from whence.techniques.bugfix.expression_types import constant
-from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.scope import Scope, declared
+from whence.techniques.bugfix.statements import is_last
 from whence.techniques.bugfix.terms import Terms
+from whence.techniques.bugfix.twins import letters_apart
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 SIBLINGS = 3  # members that are set in one list of statements, for another one to be missing there
 NOTHINGS = 2  # ... where they are set to nothing, and most of the structure's
 GIVEN_BACK = 12  # places at which a kept value may be given back
+TWIN_NAME, BESIDE = 3, 12  # letters of a variable that has a twin, at least, and places beside the twin's change
 NOTHING = frozenset(("0", "NULL", "0.0", "false"))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
 
@@ -52,6 +57,7 @@ class Contradictions:
         """The statements with where they can be put in."""
         for function in self._source.functions:
             yield from self._given_back(function)
+            yield from self._unchanged(function)
         accesses = [(function, list(self._accesses(function))) for function in self._source.functions]
         read = {(one.type, one.member) for _, found in accesses for one in found if not one.is_set}
         for _, found in accesses:
@@ -70,6 +76,28 @@ class Contradictions:
             inside.sort(key=lambda n: n.type != "return_statement")
             for statement in inside[:GIVEN_BACK]:
                 yield _put_in(Kind.BEFORE, statement, f"{self._source.name(value)} = {name};")
+
+    def _unchanged(self, function: Node) -> Iterator[Change]:
+        """A variable that its function reads and never steps changes as its twin does, near where that does.
+
+        Where one is a parameter and the other is not, they are no twins: ``argc`` is none of ``argn``.
+        """
+        changes: dict[str, list[Node]] = defaultdict(list)
+        for node in walk(function):
+            if (place := _stepped(node)) is not None and place.type == "identifier":
+                changes[self._source.name(place)].append(node)
+        known = {self._source.name(node) for node in walk(function) if node.type == "identifier"} - changes.keys()
+        parameters = (node for node in walk(function) if node.type == "parameter_declaration")
+        given = {name for node in parameters for name, _ in declared(self._source, node)}
+        inside = [n for n in self._source.statements if function.start_byte < n.start_byte < function.end_byte]
+        for name, twin in product(changes, sorted(known)):
+            for node in changes[name] if _are_twins(name, twin) and (name in given) is (twin in given) else ():
+                line, text = lines_of(node).start, _renamed(self._source, node, name, twin)
+                for statement in sorted(inside, key=lambda n: abs(lines_of(n).start - line))[:BESIDE]:
+                    visible = self._scope.variables(statement)
+                    if twin in visible and visible[twin] == visible.get(name):
+                        yield _put_in(Kind.BEFORE, statement, text)
+                        yield from (_put_in(Kind.BEHIND, statement, text) for _ in range(is_last(statement)))
 
     def _siblings(self, accesses: list[_Access], read: set[tuple[str, str]]) -> Iterator[Change]:
         """Of an object whose members a function sets one by one, others that the file reads become nothing, too."""
@@ -122,6 +150,24 @@ def _is_set(node: Node) -> bool:
         return False
     operator = parent.child_by_field_name("operator")
     return operator is not None and operator.type == "="
+
+
+def _stepped(node: Node) -> Node | None:
+    """What a node changes by what it was, as a step does; None where it is no such change."""
+    if node.type == "update_expression":
+        return node.child_by_field_name("argument")
+    operator = node.child_by_field_name("operator") if node.type == "assignment_expression" else None
+    return node.child_by_field_name("left") if operator is not None and operator.type != "=" else None
+
+
+def _are_twins(one: str, other: str) -> bool:
+    """Whether two names differ in one letter; short ones do by chance."""
+    return min(len(one), len(other)) >= TWIN_NAME and letters_apart(one, other) == 1
+
+
+def _renamed(source: CSource, node: Node, name: str, new: str) -> str:
+    """The text of a node, as a statement, with another name for a variable."""
+    return re.sub(rf"(?<![\w.>]){name}\b", new, source.name(node)) + ";"
 
 
 def _put_in(kind: Kind, statement: Node, text: str) -> Change:

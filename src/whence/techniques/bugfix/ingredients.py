@@ -15,19 +15,29 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from whence.program.c_source import lines_of, walk
-from whence.techniques.bugfix.expression_types import BOOLS, CHARACTERS, FLOATS, is_integer, is_number, is_pointer
+from whence.techniques.bugfix.expression_types import (
+    BOOLS,
+    CHARACTERS,
+    FLOATS,
+    are_alike,
+    is_integer,
+    is_number,
+    is_pointer,
+)
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Near, Term, Terms
+from whence.techniques.bugfix.twins import letters_apart
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS = 60, 40, 30, 5
+MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS, MOST_TWINS, MOST_ALIKE = 60, 40, 30, 5, 12, 12
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
-_TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)")  # what a statement that undoes another has
-_OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+"}
+_TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)|\+\+(?=;$)|--(?=;$)")  # what another one undoes
+_OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+", "++": "--", "--": "++"}
 _BITS_SET, _BITS_CLEARED = re.compile(r"(.+?)\s*\|=\s*(.+);"), re.compile(r"(.+?)\s*&=\s*~\s*(.+);")
 _SIMPLE = re.compile(r"\w+|\([^()]*\)")  # what an operator can stand before
+_KEPT = re.compile(r"\w+(?:(?:->|\.)\w+)?")  # a variable, or a member of one
 _UNEQUAL = frozenset(("<", "<=", ">", ">=", "!="))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression"))
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
@@ -132,6 +142,24 @@ class Ingredients:
                 if term.type == types[name] and term.text != name and term.near <= Near.AROUND:
                     yield self._with(leaf, {name: term.text})
 
+    def _twins(self, statement: Node) -> list[str]:
+        """What statements of its function do about one variable, done about its twin: of the nearest names first."""
+        usable, own, line = self._usable(statement), self._function(statement), lines_of(statement)[0]
+        near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
+        mine = [leaf for leaf in self._leaves if leaf.function == own and leaf.names <= usable and not leaf.called]
+        found: dict[str, tuple[int, int]] = {}
+        for leaf in mine:
+            named, others = (
+                [term for term in near if (term.text in leaf.names) is is_named] for is_named in (True, False)
+            )
+            for one, other in product(named, others):
+                apart = letters_apart(one.text, other.text) if one.type == other.type else 0
+                if apart:
+                    text, cost = self._with(leaf, {one.text: other.text}), (apart, abs(leaf.line - line))
+                    found[text] = min(cost, found.get(text, cost))
+        known = {leaf.text for leaf in mine}
+        return sorted(found.keys() - known, key=lambda text: (found[text], text))
+
     def _with(self, leaf: _Leaf, names: dict[str, str]) -> str:
         """The text of a statement with other names."""
         text, start = leaf.text, leaf.start
@@ -202,6 +230,8 @@ class Ingredients:
                 if is_integer(term.type) and term.type not in CHARACTERS:
                     yield f"{term.text} += {other.text};", 2 + max(term.near, other.near)
         yield from ((text, 0) for text in self._unmentioned(statement, places))
+        yield from ((text, 0) for text in self._twins(statement)[:MOST_TWINS])
+        yield from ((text, 1) for text in islice(self._called_alike(statement), MOST_ALIKE))
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
@@ -212,6 +242,18 @@ class Ingredients:
         for call in self._terms.uncalled(statement):
             yield f"{call.text};"
             yield from (f"{place.text} = {call.text};" for place in places if place.type == call.type)
+
+    def _called_alike(self, statement: Node) -> Iterator[str]:
+        """Members that variables or other structures' members of the same name are kept in: ``task->work = work;``."""
+        places = [term for term in self._terms.at(statement) if term.is_place and term.near <= Near.FUNCTION]
+        named: dict[str, list[Term]] = defaultdict(list)
+        for term in places:
+            if _KEPT.fullmatch(term.text):
+                named[term.key].append(term)
+        for kept in places:
+            if "[" not in kept.text and kept.text != kept.key:
+                others = (one for one in named[kept.key] if one.text != kept.text and are_alike(one.type, kept.type))
+                yield from (f"{kept.text} = {other.text};" for other in others)
 
     def _unmentioned(self, statement: Node, places: list[Term]) -> Iterator[str]:
         """What nothing names given to places, and numbers changed by it, or by a macro, whose type is not known."""
