@@ -87,6 +87,33 @@ def test_a_variable_without_such_a_twin_stays_as_it_is() -> None:
         assert "y >>=" not in text and "y_step >>=" not in text and asked_for(text) == []
 
 
+# Places are visited again and again: what an earlier search has left is taken away first.
+PLACES = """\
+static int cost[MOST], came_from[MOST], list[MOST], other[FEW];
+static bool settled[MOST];
+static int search(int start, int places)
+{
+    for (int i = 0; i < places; i++) {
+        cost[i] = FAR;
+        came_from[i] = NONE;
+        settled[i] = false;
+    }
+    for (int at = start, next = 0; !settled[at]; at = list[next++]) {
+        settled[at] = other[at] > cost[at];
+        other[at] = cost[at];
+    }
+    return came_from[start];
+}
+"""
+
+
+def test_an_element_is_set_beside_those_of_other_arrays() -> None:
+    assert asked_for(PLACES) == []
+    assert asked_for(PLACES.replace("        settled[i] = false;\n", "")) == ["".join(PLACES.split())]
+    one_alone = PLACES.replace("        settled[i] = false;\n", "").replace("        came_from[i] = NONE;\n", "")
+    assert asked_for(one_alone) == []
+
+
 def test_a_member_is_set_beside_its_siblings() -> None:
     assert asked_for(without("    made->tries = 0;\n")) == ["".join(BOARD.split())]
     (found,) = asked_for(without("    made->done = false;\n"))

@@ -1,9 +1,9 @@
 """Statements that a file's own text asks for: what it says in one place is not kept to in another.
 
 Source: contradictions within a program as signs of faults, Engler et al.: Bugs as deviant behavior, 2001. A value that
-is kept and never given back, members that are not set where those beside them are, a variable that stays as it is while
-its twin changes: each may be right, and there are few of them. No run is needed for that. (What is counted up and never
-down, and members that are read and never set, were tried as well: programs have hundreds of such.)
+is kept and never given back, members or elements that are not set where those beside them are, a variable that stays as
+it is while its twin changes: each may be right, and there are few of them. No run is needed for that. (What is counted
+up and never down, and members that are read and never set, were tried as well: programs have hundreds of such.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from whence.program.c_source import CSource, declared_name, is_leaf, is_listed, lines_of, walk
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import statement_of
-from whence.techniques.bugfix.expression_types import constant
+from whence.techniques.bugfix.expression_types import constant, is_pointer
 from whence.techniques.bugfix.scope import Scope, declared
 from whence.techniques.bugfix.statements import is_last
 from whence.techniques.bugfix.terms import Terms
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SIBLINGS = 3  # members that are set in one list of statements, for another one to be missing there
 NOTHINGS = 2  # ... where they are set to nothing, and most of the structure's
 GIVEN_BACK = 12  # places at which a kept value may be given back
+PARALLEL = 2  # arrays of one size of which a list sets the same element
 TWIN_NAME, BESIDE = 3, 12  # letters of a variable that has a twin, at least, and places beside the twin's change
 NOTHING = frozenset(("0", "NULL", "0.0", "false"))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
@@ -47,6 +48,15 @@ class _Access(NamedTuple):
     statement: Node
 
 
+class _Element(NamedTuple):
+    """A use of an array's element ``at`` the value of a variable."""
+
+    array: str
+    at: str
+    is_set: bool
+    statement: Node
+
+
 class Contradictions:
     """The statements that one file asks for."""
 
@@ -58,6 +68,7 @@ class Contradictions:
         for function in self._source.functions:
             yield from self._given_back(function)
             yield from self._unchanged(function)
+            yield from self._parallel(function)
         accesses = [(function, list(self._accesses(function))) for function in self._source.functions]
         read = {(one.type, one.member) for _, found in accesses for one in found if not one.is_set}
         for _, found in accesses:
@@ -98,6 +109,40 @@ class Contradictions:
                     if twin in visible and visible[twin] == visible.get(name):
                         yield _put_in(Kind.BEFORE, statement, text)
                         yield from (_put_in(Kind.BEHIND, statement, text) for _ in range(is_last(statement)))
+
+    def _parallel(self, function: Node) -> Iterator[Change]:
+        """Of arrays of one size whose elements are set side by side another one, too: its element becomes nothing.
+
+        One of which the function sets and reads other elements: what it kept from an earlier time is still there.
+        """
+        elements = [one for node in walk(function) if (one := self._element(node)) is not None]
+        lists: dict[tuple[int, str], dict[str, Node]] = defaultdict(dict)
+        for one in elements:
+            node = one.statement
+            if one.is_set and is_leaf(node) and is_listed(node) and node.parent is not None:
+                lists[node.parent.id, one.at][one.array] = node
+        is_set, is_read = ({one.array for one in elements if one.is_set is way} for way in (True, False))
+        cleared = {(one.array, one.at) for one in elements if one.is_set}
+        for (_, at), beside in lists.items():
+            sizes = {tuple(self._scope.sizes.get(array, ())) for array in beside}
+            if len(beside) < PARALLEL or len(sizes) > 1 or () in sizes:
+                continue
+            last = list(beside.values())[-1]
+            for other in sorted((is_set & is_read) - beside.keys()):
+                type_ = self._types.resolved(self._scope.variables(last).get(other, ""))
+                nothing = constant(type_.removesuffix("*").rstrip(), 0) if is_pointer(type_) else None
+                is_like = tuple(self._scope.sizes.get(other, ())) in sizes and (other, at) not in cleared
+                if is_like and nothing is not None:
+                    yield _put_in(Kind.BEHIND, last, f"{other}[{at}] = {nothing};")
+
+    def _element(self, node: Node) -> _Element | None:
+        """The use of an element that a node is: of an array, by a variable."""
+        if node.type != "subscript_expression":
+            return None
+        array, index = node.child_by_field_name("argument"), node.child_by_field_name("index")
+        if array is None or index is None or not array.type == index.type == "identifier":
+            return None
+        return _Element(self._source.name(array), self._source.name(index), _is_set(node), statement_of(node))
 
     def _siblings(self, accesses: list[_Access], read: set[tuple[str, str]]) -> Iterator[Change]:
         """Of an object whose members a function sets one by one, others that the file reads become nothing, too."""
