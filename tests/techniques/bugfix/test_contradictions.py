@@ -87,6 +87,41 @@ def test_a_variable_without_such_a_twin_stays_as_it_is() -> None:
         assert "y >>=" not in text and "y_step >>=" not in text and asked_for(text) == []
 
 
+# Lists in lists, down to some depth.
+LISTS = """\
+struct reader { const char *at; int depth, seen; };
+static int element(struct reader *in);
+static int list(struct reader *in)
+{
+    int found = 0;
+    if (++in->depth > DEEPEST)
+        return -1;
+    while (*in->at != ')')
+        found += element(in);
+    in->depth--;
+    return found;
+}
+static int element(struct reader *in)
+{
+    if (in->seen++ > MOST)
+        return 0;
+    in->seen--;
+    return *in->at++ == '(' ? list(in) : 1;
+}
+"""
+
+
+def test_a_depth_is_counted_down_where_its_function_is_left() -> None:
+    down = "    in->depth--;\n"
+    assert asked_for(LISTS) == []
+    assert "".join(LISTS.split()) in asked_for(LISTS.replace(down, ""))
+    outside = LISTS.replace(down, "").replace("list(in) : 1", "2 : 1")  # no function comes to itself
+    unlimited = LISTS.replace(down, "").replace("if (++in->depth > DEEPEST)", "if (++in->depth == DEEPEST)")
+    set_back = LISTS.replace(down, "    in->depth = found;\n")
+    for text in (outside, unlimited, set_back):
+        assert asked_for(text) == []
+
+
 # Places are visited again and again: what an earlier search has left is taken away first.
 PLACES = """\
 static int cost[MOST], came_from[MOST], list[MOST], other[FEW];
