@@ -3,7 +3,8 @@
     python -m bench.insertions [--number 12] [--seed 1] [--learn] [FILE ...]
 
 Of each C file (those of the corpus' programs) so many statements are left out, one at a time: simple ones, alone on
-their line. Counted is at which place the edits of the lines around the gap put it in again. ``--learn`` prints the most
+their line. Counted is at which place the edits of the lines around the gap put it in again, and how many the text of
+the file asks for (``contradictions.py``). ``--learn`` prints the most
 likely ``WEIGHTS`` of ``techniques/bugfix/fitting.py``: give it other files than those it is measured on. Nothing is
 run.
 """
@@ -44,10 +45,12 @@ PUT_IN = (Kind.BEFORE, Kind.BEHIND)
 class Gap:
     """A statement that was left out: its place among the edits of a line beside it (0: none of them puts it in).
 
+    ``is_asked_for``: an edit that the text asks for puts it in, or what comes to the same tokens.
     ``examples``: of each such line what speaks for the statements that could be put in, and which of them was there.
     """
 
     place: int = 0
+    is_asked_for: bool = False
     examples: list[Example] = field(default_factory=list)
 
 
@@ -71,6 +74,7 @@ def gap(source: CSource, line: int, whole: bytes, path: Path, teach: bool) -> Ga
     """What comes of a statement that was left out behind a line."""
     candidates, found = FileCandidates(source, path.name, own_headers(source, path, [path.parent])), Gap()
     made, goal = fixes_made(one for one in load(SHIPPED) if one.origin.split()[0] != path.stem), c_tokens(whole)
+    found.is_asked_for = any(c_tokens(edited(source, edit)) == goal for edit in candidates.asked_for)
     for beside in (line, line + 1):
         tiered = list(chain(candidates.on(beside), candidates.alone(beside)))
         ordered = likeliest_first(tiered, made)
@@ -102,11 +106,12 @@ def example(source: CSource, edits: list[SourceEdit], right: list[bool]) -> Exam
     return Example(np.array(rows), np.array(was_there))
 
 
-def row(name: str, places: list[int]) -> list[str]:
+def row(name: str, gaps: list[Gap]) -> list[str]:
     """A line of the table."""
-    held = [place for place in places if place]
+    held = [gap.place for gap in gaps if gap.place]
     within = [str(sum(place <= most for place in held)) for most in AMONG]
-    return [name, str(len(places)), str(len(held)), *within, f"{median(held):.0f}" if held else "-"]
+    middle, asked_for = f"{median(held):.0f}" if held else "-", str(sum(gap.is_asked_for for gap in gaps))
+    return [name, str(len(gaps)), str(len(held)), *within, middle, asked_for]
 
 
 def main() -> None:
@@ -121,10 +126,9 @@ def main() -> None:
     for path in options.files or [corpus.source_path(program) for program in corpus.programs()]:
         gaps = left_out(path, options.number, options.seed)
         found[path.name] = [gap(*one, path, options.learn) for one in gaps]
-    places = {name: [one.place for one in gaps] for name, gaps in found.items()}
-    rows = [row(name, mine) for name, mine in places.items()]
-    head = ["file", "left out", "put in by an edit", *(f"first {most}" for most in AMONG), "median place"]
-    print(markdown(head, [*rows, row("all", list(chain(*places.values())))]))
+    rows = [row(name, gaps) for name, gaps in found.items()]
+    head = ["file", "left out", "put in by an edit", *(f"first {most}" for most in AMONG), "median place", "asked for"]
+    print(markdown(head, [*rows, row("all", list(chain(*found.values())))]))
     if options.learn:
         examples = [example for gaps in found.values() for one in gaps for example in one.examples]
         weights = learned(examples, PENALTY)
