@@ -122,6 +122,37 @@ def test_a_depth_is_counted_down_where_its_function_is_left() -> None:
         assert asked_for(text) == []
 
 
+# What stands between two marks is left out.
+MARKS = """\
+static int kept(const char *text)
+{
+    int inside = 0, found = 0;
+    for (; *text; text++) {
+        if (*text == '<') {
+            inside = 1;
+        } else if (*text == '>') {
+            inside = 0;
+        } else if (!inside) {
+            found++;
+        }
+    }
+    return found;
+}
+"""
+
+
+def test_a_flag_that_is_tested_gets_its_other_value() -> None:
+    assert asked_for(MARKS) == []
+    without_setting = MARKS.replace("inside = 1;", "found += 0;")
+    assert any("found+=0;inside=1;}" in text for text in asked_for(without_setting))
+    counted = without_setting.replace("inside = 0;\n", "inside = 0, inside++;\n")
+    set_by_a_macro = without_setting.replace("found += 0;", "ENTER(inside);")
+    given = without_setting.replace("int inside = 0, found", "int found").replace("text)", "text, int inside)")
+    untested = without_setting.replace("(!inside)", "(found > inside)")
+    for text in (counted, set_by_a_macro, given, untested):
+        assert asked_for(text) == []
+
+
 # Places are visited again and again: what an earlier search has left is taken away first.
 PLACES = """\
 static int cost[MOST], came_from[MOST], list[MOST], other[FEW];

@@ -2,9 +2,9 @@
 
 Source: contradictions within a program as signs of faults, Engler et al.: Bugs as deviant behavior, 2001. A value that
 is kept and never given back, members or elements that are not set where those beside them are, a variable that stays as
-it is while its twin changes, a depth that only grows: each may be right, and there are few of them. No run is needed
-for that. (All that is counted up and never down, and members that are read and never set, were tried as well: programs
-have hundreds of such.)
+it is while its twin changes, a depth that only grows, a flag that is never set: each may be right, and there are few of
+them. No run is needed for that. (All that is counted up and never down, and members that are read and never set, were
+tried as well: programs have hundreds of such.)
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from whence.program.c_source import CSource, declared_name, is_leaf, is_listed, 
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import statement_of
 from whence.techniques.bugfix.expression_types import constant, is_pointer
+from whence.techniques.bugfix.flags import never_changed
 from whence.techniques.bugfix.nesting import only_counted_up
 from whence.techniques.bugfix.scope import Scope, declared
 from whence.techniques.bugfix.statements import is_last
@@ -71,6 +72,7 @@ class Contradictions:
             yield from self._given_back(function)
             yield from self._unchanged(function)
             yield from self._parallel(function)
+            yield from self._flagged(function)
         for function, place in only_counted_up(self._source):
             yield from self._counted_down(function, place)
         accesses = [(function, list(self._accesses(function))) for function in self._source.functions]
@@ -101,6 +103,14 @@ class Contradictions:
                 yield _put_in(Kind.BEFORE, statement, f"{place}--;")
             elif statement.parent == body and is_last(statement):
                 yield _put_in(Kind.BEHIND, statement, f"{place}--;")
+
+    def _flagged(self, function: Node) -> Iterator[Change]:
+        """A flag that its function tests, and that always has the same value, gets the other one somewhere in it."""
+        inside = [n for n in self._source.statements if function.start_byte < n.start_byte < function.end_byte]
+        for name, value in never_changed(self._source, function):
+            for statement in (n for n in inside if name in self._scope.variables(n)):
+                yield _put_in(Kind.BEFORE, statement, f"{name} = {value};")
+                yield from (_put_in(Kind.BEHIND, statement, f"{name} = {value};") for _ in range(is_last(statement)))
 
     def _unchanged(self, function: Node) -> Iterator[Change]:
         """A variable that its function reads and never steps changes as its twin does, near where that does.
