@@ -11,7 +11,10 @@ from typing import Any
 from whence.findings import Entry, Findings, Statement, rank
 
 TOLD = ("text", "reasons")  # parts of the evidence that are words alone
-RULE = ("line", "before", "after", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt", "cost")
+RULE = (
+    *("line", "before", "after", "f2p", "p2f", "failing", "checked", "unknown", "score", "family", "doubt", "cost"),
+    *("takes_away", "asked_for"),
+)
 
 
 @dataclass(slots=True)

@@ -129,6 +129,17 @@ def test_what_was_recorded_is_read_again_but_for_a_line_that_was_not_finished(tm
     assert list(read(tmp_path / "none")) == []
 
 
+def test_an_edit_that_the_text_asks_for_is_first_as_in_locate(tmp_path):
+    path, one = tmp_path / "recorded.jsonl", recorded(0)
+    (rule,) = one.found[1].parts["rules"]
+    one.found[1].parts["rules"] = [rule | {"line": 4}, rule | {"family": "edit", "cost": 3.0, "asked_for": True}]
+    for is_asked in (True, False):
+        one.found[1].parts["rules"][1]["asked_for"] = is_asked
+        path.write_text(json.dumps(one.to_json()) + "\n")
+        (fault,) = load([path])
+        assert (fault.rank(np.array(fault.lines, float)) == 1) is is_asked  # others score more than line 2
+
+
 def test_what_all_techniques_say_of_a_fault_is_recorded(tmp_path):
     fault = corpus.faults("gatekeeper")[0]
     found = record(fault, seed=1, budget=float("inf"))
