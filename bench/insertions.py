@@ -4,9 +4,8 @@
 
 Of each C file (those of the corpus' programs) so many statements are left out, one at a time: simple ones, alone on
 their line. Counted is at which place the edits of the lines around the gap put it in again, and how many the text of
-the file asks for (``contradictions.py``). ``--learn`` prints the most
-likely ``WEIGHTS`` of ``techniques/bugfix/fitting.py``: give it other files than those it is measured on. Nothing is
-run.
+the file asks for (``contradictions.py``). ``--learn`` prints the most likely ``WEIGHTS`` of
+``techniques/bugfix/fitting.py``: give it other files than those it is measured on. Nothing is run.
 """
 
 from __future__ import annotations

@@ -93,6 +93,11 @@ class CSource:
         """The definitions of functions, in order."""
         return [node for node in walk(self.root) if node.type == "function_definition"]
 
+    @cached_property
+    def named_functions(self) -> dict[str, Node]:
+        """The definitions of functions by their names."""
+        return {declared_name(self, node.child_by_field_name("declarator") or node): node for node in self.functions}
+
     def function_at(self, start: int) -> Node | None:
         """The function that holds an offset."""
         return next((f for f in self.functions if f.start_byte <= start < f.end_byte), None)
@@ -102,6 +107,15 @@ class CSource:
         """The statements inside functions that stand in a list or are the body of another one."""
         found = (node for function in self.functions for node in walk(function))
         return [node for node in found if is_statement(node) and _is_sound(node)]
+
+    def inside(self, function: Node) -> list[Node]:
+        """The statements inside one function."""
+        return [node for node in self.statements if function.start_byte < node.start_byte < function.end_byte]
+
+    def called(self, node: Node) -> frozenset[str]:
+        """What the calls in a node call, as it is written there."""
+        calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")
+        return frozenset(self.name(function) for function in calls if function is not None)
 
     @cached_property
     def empty_blocks(self) -> list[Node]:

@@ -167,8 +167,7 @@ class FileCandidates:
         if function is None or not any(t.text == name and t.is_place for t in self._shared_terms.at(here[-1])):
             return
         used, text = set(_VARIABLE.findall(name)), f"{name} = {value};".encode("latin-1")
-        mine = [n for n in self.source.statements if function.start_byte < n.start_byte < function.end_byte]
-        for node in sorted(mine, key=lambda node: _apart(lines_of(node).start, line)):
+        for node in sorted(self.source.inside(function), key=lambda node: _apart(lines_of(node).start, line)):
             if used <= self._scope.variables(node).keys():
                 start, end, listed = node.start_byte, node.end_byte, is_listed(node)
                 yield self._edit(lines_of(node).start, (Part(Kind.BEFORE, start, end, text, listed=listed),))

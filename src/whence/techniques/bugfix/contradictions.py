@@ -96,9 +96,8 @@ class Contradictions:
 
     def _counted_down(self, function: Node, place: str) -> Iterator[Change]:
         """What a function that comes to itself counts up is counted down where it is left."""
-        inside = [n for n in self._source.statements if function.start_byte < n.start_byte < function.end_byte]
         body = function.child_by_field_name("body")
-        for statement in inside:
+        for statement in self._source.inside(function):
             if statement.type == "return_statement":
                 yield _put_in(Kind.BEFORE, statement, f"{place}--;")
             elif statement.parent == body and is_last(statement):
@@ -106,11 +105,10 @@ class Contradictions:
 
     def _flagged(self, function: Node) -> Iterator[Change]:
         """A flag that its function tests, and that always has the same value, gets the other one somewhere in it."""
-        inside = [n for n in self._source.statements if function.start_byte < n.start_byte < function.end_byte]
+        inside = self._source.inside(function)
         for name, value in never_changed(self._source, function):
             for statement in (n for n in inside if name in self._scope.variables(n)):
-                yield _put_in(Kind.BEFORE, statement, f"{name} = {value};")
-                yield from (_put_in(Kind.BEHIND, statement, f"{name} = {value};") for _ in range(is_last(statement)))
+                yield from _put_in_beside(statement, f"{name} = {value};")
 
     def _unchanged(self, function: Node) -> Iterator[Change]:
         """A variable that its function reads and never steps changes as its twin does, near where that does.
@@ -124,15 +122,14 @@ class Contradictions:
         known = {self._source.name(node) for node in walk(function) if node.type == "identifier"} - changes.keys()
         parameters = (node for node in walk(function) if node.type == "parameter_declaration")
         given = {name for node in parameters for name, _ in declared(self._source, node)}
-        inside = [n for n in self._source.statements if function.start_byte < n.start_byte < function.end_byte]
+        inside = self._source.inside(function)
         for name, twin in product(changes, sorted(known)):
             for node in changes[name] if _are_twins(name, twin) and (name in given) is (twin in given) else ():
                 line, text = lines_of(node).start, _renamed(self._source, node, name, twin)
                 for statement in sorted(inside, key=lambda n: abs(lines_of(n).start - line))[:BESIDE]:
                     visible = self._scope.variables(statement)
                     if twin in visible and visible[twin] == visible.get(name):
-                        yield _put_in(Kind.BEFORE, statement, text)
-                        yield from (_put_in(Kind.BEHIND, statement, text) for _ in range(is_last(statement)))
+                        yield from _put_in_beside(statement, text)
 
     def _parallel(self, function: Node) -> Iterator[Change]:
         """Of arrays of one size whose elements are set side by side another one, too: its element becomes nothing.
@@ -152,8 +149,9 @@ class Contradictions:
             if len(beside) < PARALLEL or len(sizes) > 1 or () in sizes:
                 continue
             last = list(beside.values())[-1]
+            visible = self._scope.variables(last)
             for other in sorted((is_set & is_read) - beside.keys()):
-                type_ = self._types.resolved(self._scope.variables(last).get(other, ""))
+                type_ = self._types.resolved(visible.get(other, ""))
                 nothing = constant(type_.removesuffix("*").rstrip(), 0) if is_pointer(type_) else None
                 is_like = tuple(self._scope.sizes.get(other, ())) in sizes and (other, at) not in cleared
                 if is_like and nothing is not None:
@@ -237,6 +235,13 @@ def _are_twins(one: str, other: str) -> bool:
 def _renamed(source: CSource, node: Node, name: str, new: str) -> str:
     """The text of a node, as a statement, with another name for a variable."""
     return re.sub(rf"(?<![\w.>]){name}\b", new, source.name(node)) + ";"
+
+
+def _put_in_beside(statement: Node, text: str) -> Iterator[Change]:
+    """What is put in in front of a statement, and behind it where nothing else stands there."""
+    yield _put_in(Kind.BEFORE, statement, text)
+    if is_last(statement):
+        yield _put_in(Kind.BEHIND, statement, text)
 
 
 def _put_in(kind: Kind, statement: Node, text: str) -> Change:

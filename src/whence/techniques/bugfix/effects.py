@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, declared_name, walk
+from whence.program.c_source import CSource, walk
 from whence.techniques.bugfix.scope import declared
 
 if TYPE_CHECKING:
@@ -40,16 +40,12 @@ class Effects:
     @cached_property
     def _pure(self) -> set[str]:
         """The functions of the file that change nothing but their own variables, and call such functions alone."""
-        functions = {declared_name(self._source, _declarator(node)): node for node in self._source.functions}
-        calls = {name: self._called(node) for name, node in functions.items() if self._is_tame(node)}
+        functions = self._source.named_functions
+        calls = {name: self._source.called(node) for name, node in functions.items() if self._is_tame(node)}
         pure = set(calls)
         while rest := {name for name in pure if not calls[name] <= _LIBRARY | pure}:
             pure -= rest
         return pure
-
-    def _called(self, function: Node) -> set[str]:
-        calls = (node.child_by_field_name("function") for node in walk(function) if node.type == "call_expression")
-        return {self._source.name(node) for node in calls if node is not None}
 
     def _is_tame(self, function: Node) -> bool:
         """Whether a function itself changes its own variables alone, none of them for the next call."""
@@ -69,7 +65,3 @@ _DECLARING = ("declaration", "parameter_declaration")
 
 def _is_inside(specifier: Node) -> bool:
     return specifier.parent is not None and specifier.parent.type == "declaration"
-
-
-def _declarator(function: Node) -> Node:
-    return function.child_by_field_name("declarator") or function

@@ -174,7 +174,7 @@ class Ingredients:
         nodes = ((f.start_byte, node) for f in self._source.functions for node in walk(f) if not node.has_error)
         found = ((function, node, self._begin(node)) for function, node in nodes)
         return [
-            _Leaf(node, start, function, lines_of(node)[0], text, self.names(node), self._called(node))
+            _Leaf(node, start, function, lines_of(node)[0], text, self.names(node), self._source.called(node))
             for function, node, start in found
             if start is not None and "\n" not in (text := self._statement_from(node, start))
         ]
@@ -193,10 +193,6 @@ class Ingredients:
     def _statement_from(self, node: Node, start: int) -> str:
         text = self._source.text[start : node.end_byte].decode("latin-1")
         return text if node.type == "expression_statement" else f"{text};"
-
-    def _called(self, node: Node) -> frozenset[str]:
-        calls = (n.child_by_field_name("function") for n in walk(node) if n.type == "call_expression")
-        return frozenset(self._source.name(function) for function in calls if function is not None)
 
     def names(self, node: Node) -> frozenset[str]:
         """The names that a statement uses, but for those of functions that it calls; a pointer to one is a variable."""
@@ -285,7 +281,7 @@ class Ingredients:
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is None or right is None or operator is None or operator.type not in _UNEQUAL:
                 continue
-            if {left.type, right.type} <= _PLACES and not self._called(node):
+            if {left.type, right.type} <= _PLACES and not self._source.called(node):
                 swapped = right.type == "identifier" != left.type
                 for to, value in ((right, left), (left, right)) if swapped else ((left, right), (right, left)):
                     yield f"{self._source.name(to)} = {self._source.name(value)};"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import CSource, declared_name, walk
+from whence.program.c_source import CSource, walk
 from whence.techniques.bugfix.scope import declared
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def only_counted_up(source: CSource) -> Iterator[tuple[Node, str]]:
 
 def _coming_back(source: CSource) -> list[Node]:
     """The functions of a file that call themselves, or others that come to them."""
-    functions = {declared_name(source, _declarator(node)): node for node in source.functions}
-    comes_to = {name: _called(source, node) & functions.keys() for name, node in functions.items()}
+    functions = source.named_functions
+    comes_to = {name: source.called(node) & functions.keys() for name, node in functions.items()}
     is_more = True
     while is_more:
         is_more = False
@@ -47,15 +47,6 @@ def _coming_back(source: CSource) -> list[Node]:
             is_more |= further != called
             comes_to[name] = further
     return [node for name, node in functions.items() if name in comes_to[name]]
-
-
-def _called(source: CSource, function: Node) -> set[str]:
-    calls = (node.child_by_field_name("function") for node in walk(function) if node.type == "call_expression")
-    return {source.name(node) for node in calls if node is not None}
-
-
-def _declarator(function: Node) -> Node:
-    return function.child_by_field_name("declarator") or function
 
 
 def _counted(node: Node, sign: str) -> Node | None:
