@@ -147,16 +147,16 @@ class Ingredients:
         usable, own, line = self._usable(statement), self._function(statement), lines_of(statement)[0]
         near = [term for term in self._terms.at(statement) if term.text.isidentifier() and term.near <= Near.FUNCTION]
         mine = [leaf for leaf in self._leaves if leaf.function == own and leaf.names <= usable and not leaf.called]
+        twins: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for one, other in product(near, near):
+            if one.type == other.type and (apart := letters_apart(one.text, other.text)):
+                twins[one.text].append((apart, other.text))
         found: dict[str, tuple[int, int]] = {}
-        for leaf in mine:
-            named, others = (
-                [term for term in near if (term.text in leaf.names) is is_named] for is_named in (True, False)
-            )
-            for one, other in product(named, others):
-                apart = letters_apart(one.text, other.text) if one.type == other.type else 0
-                if apart:
-                    text, cost = self._with(leaf, {one.text: other.text}), (apart, abs(leaf.line - line))
-                    found[text] = min(cost, found.get(text, cost))
+        ways = ((leaf, name, *way) for leaf in mine for name in leaf.names & twins.keys() for way in twins[name])
+        for leaf, name, apart, twin in ways:
+            if twin not in leaf.names:
+                text, cost = self._with(leaf, {name: twin}), (apart, abs(leaf.line - line))
+                found[text] = min(cost, found.get(text, cost))
         known = {leaf.text for leaf in mine}
         return sorted(found.keys() - known, key=lambda text: (found[text], text))
 

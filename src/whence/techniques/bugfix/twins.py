@@ -5,10 +5,12 @@ What a program does about one of them it often does about the other, in the next
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import takewhile
 from operator import eq
 
 
+@lru_cache(maxsize=1 << 16)  # the same names are asked about at each statement of a function
 def letters_apart(one: str, other: str) -> int:
     """How long the one part is in which two names differ, as ``x`` and ``y`` or ``row_first`` and ``row_last`` do.
 
