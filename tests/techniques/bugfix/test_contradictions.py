@@ -83,6 +83,7 @@ def test_a_variable_without_such_a_twin_stays_as_it_is() -> None:
     short = PASSES.replace("x_step", "x").replace("y_step", "y")  # such names are alike by chance
     other = PASSES.replace("int x_step = 8, y_step = 8", "int x_step = 8; long y_step = 8")
     given = PASSES.replace("int pass)", "int pass, int y_step)").replace(", y_step = 8", "")
+    assert asked_for(PASSES.replace(STEP, "").replace("x_step >>=", "x_step\n>>=")) == []  # a line tells of it
     for text in (short.replace(STEP.replace("y_step", "y"), ""), other.replace(STEP, ""), given.replace(STEP, "")):
         assert "y >>=" not in text and "y_step >>=" not in text and asked_for(text) == []
 
@@ -120,6 +121,9 @@ def test_a_depth_is_counted_down_where_its_function_is_left() -> None:
     set_back = LISTS.replace(down, "    in->depth = found;\n")
     for text in (outside, unlimited, set_back):
         assert asked_for(text) == []
+    elsewhere = "    for (struct reader *one = in; ++one->depth > DEEPEST;)\n"  # it has another name where that is left
+    inner = LISTS.replace(down, "").replace("    if (++in->depth > DEEPEST)\n", elsewhere)
+    assert asked_for(inner) and not any("one->depth--;returnfound" in text for text in asked_for(inner))
 
 
 # What stands between two marks is left out.

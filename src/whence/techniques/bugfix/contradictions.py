@@ -35,6 +35,7 @@ GIVEN_BACK = 12  # places at which a kept value may be given back
 PARALLEL = 2  # arrays of one size of which a list sets the same element
 TWIN_NAME, BESIDE = 3, 12  # letters of a variable that has a twin, at least, and places beside the twin's change
 NOTHING = frozenset(("0", "NULL", "0.0", "false"))
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
 
 Change = tuple[int, Part]  # the line of a statement, and what is put in beside it
@@ -96,8 +97,10 @@ class Contradictions:
 
     def _counted_down(self, function: Node, place: str) -> Iterator[Change]:
         """What a function that comes to itself counts up is counted down where it is left."""
-        body = function.child_by_field_name("body")
+        body, named = function.child_by_field_name("body"), set(_NAME.findall(place)[:1])
         for statement in self._source.inside(function):
+            if not named <= self._scope.variables(statement).keys():
+                continue
             if statement.type == "return_statement":
                 yield _put_in(Kind.BEFORE, statement, f"{place}--;")
             elif statement.parent == body and is_last(statement):
@@ -125,6 +128,8 @@ class Contradictions:
         inside = self._source.inside(function)
         for name, twin in product(changes, sorted(known)):
             for node in changes[name] if _are_twins(name, twin) and (name in given) is (twin in given) else ():
+                if len(lines_of(node)) > 1:
+                    continue
                 line, text = lines_of(node).start, _renamed(self._source, node, name, twin)
                 for statement in sorted(inside, key=lambda n: abs(lines_of(n).start - line))[:BESIDE]:
                     visible = self._scope.variables(statement)
