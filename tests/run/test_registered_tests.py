@@ -33,3 +33,17 @@ def test_of_meson(tmp_path: Path) -> None:
     (tmp_path / "meson-info/intro-tests.json").write_text(json.dumps(tests))
     assert programs_of_tests(tmp_path) == {"sum": program}
     assert programs_of_tests(tmp_path.parent) == {"sum": program}
+
+
+def test_of_automake_the_programs_and_no_scripts(tmp_path: Path) -> None:
+    keys, values = executable(tmp_path / "tests/keys"), executable(tmp_path / "tests/values")
+    executable(tmp_path / "tests/print.sh")
+    (tmp_path / "tests/Makefile").write_text(
+        "EXEEXT = \nTESTS = print.sh $(am__EXEEXT_1) $(am__EXEEXT_2)\nam__EXEEXT_1 = keys$(EXEEXT) \\\n"
+        "\tgone$(EXEEXT)\nam__EXEEXT_2 = values$(EXEEXT) $(am__EXEEXT_2)\nbin_PROGRAMS = other$(EXEEXT)\n"
+        "check-TESTS: $(check_PROGRAMS)\n"
+    )
+    executable(tmp_path / "tests/other")
+    assert programs_of_tests(tmp_path) == {"keys": keys, "values": values}
+    (tmp_path / "tests/Makefile").write_text("TESTS = keys$(EXEEXT)\n")
+    assert programs_of_tests(tmp_path) == {}
