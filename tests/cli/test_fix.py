@@ -60,7 +60,8 @@ def test_the_wrong_operator_is_mended_by_the_first_edit(found: Done) -> None:
     assert first["line"] == line_of(PRICE, "FAULT") and first["passes"] and first["size"] == 1
     assert first["clean"] is True
     clean = {"runs": 4, "cases": 4, "found": "", "trouble": "", "before": ""}
-    assert first["checks"] == {"traps": clean, "memory": clean, "warning": ""}
+    none = clean | {"runs": 0, "cases": 0}
+    assert first["checks"] == {"traps": clean, "memory": clean, "warning": "", "elsewhere": none}
     assert "change > into >=" in first["descriptions"]
     assert "-\tif (count > 10) /* FAULT */\n+\tif (count >= 10) /* FAULT */\n" in first["diff"]
     assert found.json["ranking"][0]["line"] == first["line"]

@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from tests.support.clamp_library import CLAMP, TWICE
-from tests.support.cli_tool import subject_folder, write
+from tests.support.program_suite import program_suite
 from whence.errors import BuildError
 from whence.findings import Statement
-from whence.run.config import SubjectConfig, read_config
+from whence.run.config import read_config
 from whence.subject.capture import captured_cases, with_captured_cases
 from whence.subject.coverage import Coverage, OtherRun, Site
 from whence.subject.other_programs import runs_of_other_programs
-from whence.subject.subject import Subject, built_from_config
-
-LIBRARY = "\n" + CLAMP + TWICE
-HEAD = "#include <stdlib.h>\nint clamp(int, int), twice(int);\n"
-TESTS = {
-    "above": "int main(void) { if (twice(2) != 4) return 2; if (clamp(9, 5) != 5) abort(); return 0; }",
-    "below": "int main(void) { return clamp(3, 5) != 3; }",
-    "doubled": "int main(void) { return twice(3) != 6; }",
-    "wrong": "int main(void) { return clamp(7, 5) != 5; }",
-    "alone": "int main(void) { return 0; }",
-}
-
-
-def suite(name: str) -> tuple[Subject, SubjectConfig]:
-    """A library with a program for each test, built with the wrapper; ``above`` is the subject."""
-    folder = subject_folder(f"others-{name}")
-    shutil.rmtree(folder, ignore_errors=True)
-    write(folder / "lib.c", LIBRARY)
-    compiler = str(Path(sys.executable).with_name("whence-cc"))
-    for test, main in TESTS.items():
-        write(folder / f"{test}.c", HEAD + main)
-        subprocess.run([compiler, "-g", "-O0", "-o", f"t/{test}", f"{test}.c", "lib.c"], cwd=_with(folder), check=True)
-    names = ", ".join(f'"t/{test}"' for test in TESTS)
-    text = f'[program]\npath = "t/above"\n[cases]\ncommand = "./{{name}}"\nnames = [{names}]\ncapture = true\n'
-    write(folder / "whence.toml", text)
-    config = read_config(folder)
-    return built_from_config(config), config
-
-
-def _with(folder: Path) -> Path:
-    (folder / "t").mkdir(exist_ok=True)
-    return folder
+from whence.subject.subject import built_from_config
 
 
 def test_what_passing_tests_of_other_programs_executed_counts() -> None:
-    subject, config = suite("counts")
+    subject, config = program_suite("counts")
     captured = captured_cases(subject, config)
     executed = {other.name: {s for site in other.executed for s in site.statements} for other in captured.others}
     assert sorted(executed) == ["t/below", "t/doubled"]  # `wrong` fails, and `alone` has nothing in common
@@ -76,7 +39,7 @@ def test_the_coverage_has_a_passing_row_more_for_each() -> None:
 
 
 def test_a_program_that_cannot_be_built_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject, _ = suite("lost")
+    subject, _ = program_suite("lost")
 
     def fails(*_: object) -> set[Site]:
         raise BuildError("the compiler ended")
@@ -88,7 +51,7 @@ def test_a_program_that_cannot_be_built_is_told(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_failing_test_that_is_another_program_is_the_subject() -> None:
-    folder = suite("instead")[0].folder
+    folder = program_suite("instead")[0].folder
     settings = folder / "whence.toml"
     settings.write_text(settings.read_text().replace('path = "t/above"', 'path = "t/alone"'))
     config = read_config(folder)

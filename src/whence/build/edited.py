@@ -71,8 +71,24 @@ class Rebuild:
         was made from this file or something else of the program cannot be built any more, TimeoutError where it is not
         linked by ``deadline`` (of ``time.monotonic``).
         """
+        objects = self.objects(source, text, name, deadline, flags, last)
+        return self.linked(objects, name, deadline, chooses)
+
+    def objects(
+        self,
+        source: Path,
+        text: bytes,
+        name: str,
+        deadline: float = float("inf"),
+        flags: Sequence[str] = (),
+        last: Sequence[str] = (),
+    ) -> dict[str, Path]:
+        """The objects of the modules that are made from the file ``source``, with another text, by their hash.
+
+        Raises what ``build`` raises.
+        """
         changed = {self._capture.modules[number].hash for number in self._made_from(source)}
-        return self._linked(self._overlay({source: text}, name), changed, name, deadline, flags, chooses, last)
+        return self._compiled(self._overlay({source: text}, name), changed, name, deadline, flags, last)
 
     def version(self, texts: Mapping[Path, bytes], name: str, deadline: float = float("inf")) -> Path:
         """The executable with these texts in place of what the files hold, of which some may be headers.
@@ -83,27 +99,31 @@ class Rebuild:
         changed = {module.hash for module in self._capture.modules if Path(module.source) in texts}
         if texts.keys() - {Path(module.source) for module in self._capture.modules}:
             changed = {module.hash for module in self._capture.modules}
-        return self._linked(self._overlay(texts, name), changed, name, deadline)
+        return self.linked(self._compiled(self._overlay(texts, name), changed, name, deadline), name, deadline)
 
-    def _linked(
+    def _compiled(
         self,
         overlay: Path,
         changed: Set[str],
         name: str,
         deadline: float,
         flags: Sequence[str] = (),
-        chooses: bool = False,
         last: Sequence[str] = (),
-    ) -> Path:
-        """The executable of the modules, those of which are ``changed`` (by their hash) compiled with an overlay."""
-        objects = []
+    ) -> dict[str, Path]:
+        """The objects of the ``changed`` modules (by their hash), compiled with an overlay."""
+        found = {}
         for number, module in enumerate(self._capture.modules):
             if module.hash in changed:
-                out = self._scratch / f"{name}-{number}.o"
-                self._compile(module, out, deadline, overlay, flags, last)
-                objects.append(out)
-            else:
-                objects.append(self._plain(number, deadline))
+                found[module.hash] = self._scratch / f"{name}-{number}.o"
+                self._compile(module, found[module.hash], deadline, overlay, flags, last)
+        return found
+
+    def linked(
+        self, changed: Mapping[str, Path], name: str, deadline: float = float("inf"), chooses: bool = False
+    ) -> Path:
+        """The executable with ``changed`` objects in place of those of modules, by their hash; as ``build`` else."""
+        modules = enumerate(self._capture.modules)
+        objects = [changed.get(module.hash) or self._plain(number, deadline) for number, module in modules]
         out = self._scratch / name
         if chooses:
             link(self._capture, "edited", [*objects, *choosing_objects()], out, WRAPS, deadline)

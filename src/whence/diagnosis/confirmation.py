@@ -21,6 +21,7 @@ from whence.diagnosis.combined_ranking import in_order, joined_reasons, ordered
 from whence.diagnosis.recorded_edits import NOT_RECORDED, RECORDED, memory_of
 from whence.findings import Entry, Findings, Statement, plural, rank
 from whence.subject.edited import Check, Checks, Edit, Editing, Tried
+from whence.subject.edited_elsewhere import EditedElsewhere
 from whence.subject.edited_memory import EditedMemory
 from whence.techniques.rules.rules import SCALE, sentence
 
@@ -60,11 +61,13 @@ def confirm(
         return findings
     confirmation = _Confirmation(runs, findings, again, is_misuse)
     recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
+    elsewhere = subject.derived(EditedElsewhere)
     with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
         for _ in range(ROUNDS):
             if wanted := confirmation.wanted(first):
                 confirmation.compile(wanted, editing, subject.folder)
             elif held := confirmation.unrecorded():
+                held.checks.elsewhere = elsewhere.check(_statement(held.rule), held.text, recording)
                 held.checks.memory = memory_of(memory, _statement(held.rule), held.text, held.tried, recording)
                 confirmation.check(held)
             else:

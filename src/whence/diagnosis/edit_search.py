@@ -26,6 +26,7 @@ from whence.program.source_edits import SourceEdit, edited, unified_diff
 from whence.run.outcome import Kind
 from whence.subject.candidate_edits import CandidateRuns, Count, Sieved
 from whence.subject.edited import Checks, Editing, Tried
+from whence.subject.edited_elsewhere import EditedElsewhere
 from whence.subject.edited_memory import EditedMemory
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.descriptions import describe
@@ -70,7 +71,7 @@ class Found:
     """What a search came to: the best edits first; ``passing`` counts those that passed the sieve.
 
     ``made`` counts the edits that were made until the search ended, with ``all_made`` all that there are; ``proposed``
-    those that rules stand for.
+    those that rules stand for; ``refuted`` those with which all cases pass, and a test of another program fails.
     ``unconfirmed`` are those of them that were to be compiled by themselves, by why they are not among the best.
     """
 
@@ -80,6 +81,7 @@ class Found:
     all_made: bool = False
     proposed: int = 0
     passing: int = 0
+    refuted: int = 0
     unconfirmed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
@@ -94,6 +96,7 @@ class EditSearch:
 
     def __init__(self, subject: Subject, runs: Runs, deadline: float, made: Mapping[str, int]) -> None:
         self._subject, self._runs, self.deadline, self._made = subject, runs, deadline, made
+        self._elsewhere = subject.derived(EditedElsewhere)
         self._favoured: Favoured = {}
         self.found = Found()
 
@@ -132,11 +135,17 @@ class EditSearch:
         """
         found, began, rows = self.found, time.monotonic(), self._failing
         end = began + SIEVING * (deadline - began)
-        trials = EditTrials(rows, end, doubts=lambda one: bool(self.fitted(one.edit)), found_before=bool(self.passing))
+        trials = EditTrials(
+            rows,
+            end,
+            doubts=lambda one: bool(self.fitted(one.edit)),
+            refutes=lambda one: self._elsewhere.refutes(found.files, one.edit, end),
+            found_before=bool(self.passing),
+        )
         with CandidateRuns(self._subject, self._runs, end) as runs:
             trials.run(runs, found.files, candidates, files or {}, conditions)
             found.count.add(runs.count)
-        found.all_made, sieved = trials.all_made, trials.sieved
+        found.all_made, sieved, found.refuted = trials.all_made, trials.sieved, found.refuted + trials.refuted
         order = {edit: found.made + place for edit, place in trials.places.items()}
         found.made += len(order)
         best = sorted(sieved, key=lambda one: self._promise(one, len(rows), order[one.edit]))
@@ -223,7 +232,9 @@ class EditSearch:
         for edit, (file, text), tried in zip(edits, texts, found, strict=True):
             old = self.found.files[file].text
             diff = unified_diff(file, old, text)
-            if tried.repaired and diff not in seen:
+            if tried.passes(len(self._failing)) and self._elsewhere.refutes(self.found.files, edit, self.deadline):
+                self.found.refuted += 1
+            elif tried.repaired and diff not in seen:
                 seen.add(diff)
                 self.found.mendings.append(Mending(edit, tried, diff, self._described(edit), order[edit]))
         return found
@@ -269,8 +280,8 @@ class EditSearch:
     def check(self, deadline: float) -> None:
         """Check the first edits until ``deadline``, and put them in order again.
 
-        They are run with traps, and runs of them are recorded, whose memory is checked. In place of one that misuses
-        memory the next one comes first, and is checked.
+        Tests of other programs run with them; where none fails they are run with traps, and runs of them are recorded,
+        whose memory is checked. In place of one that fails or misuses memory the next one comes first, and is checked.
         """
         checked = list[Mending]()
         with (
@@ -278,14 +289,21 @@ class EditSearch:
             EditedMemory(self._subject, self._runs, deadline) as memory,
         ):
             while waiting := [m for m in self.found.mendings[:RECORDED] if m not in checked]:
-                texts = [self._text(mending.edit) for mending in waiting]
-                traps = editing.trapped(texts, [mending.tried for mending in waiting])
-                each = zip(waiting, texts, traps, editing.warned(texts), strict=True)
-                for mending, (file, text), trapped, warning in each:
-                    at = Statement(file, mending.edit.line)
-                    mending.checks = Checks(trapped, memory_of(memory, at, text, mending.tried, deadline), warning)
+                for mending in waiting:
+                    at, (_, text) = Statement(mending.edit.file, mending.edit.line), self._text(mending.edit)
+                    mending.checks.elsewhere = self._elsewhere.check(at, text, deadline)
+                self._check([m for m in waiting if not m.checks.elsewhere.found], editing, memory, deadline)
                 checked += waiting
                 self._order()
+
+    def _check(self, waiting: Sequence[Mending], editing: Editing, memory: EditedMemory, deadline: float) -> None:
+        """Check edits with traps and in recorded runs, and what the compiler says of them."""
+        texts = [self._text(mending.edit) for mending in waiting]
+        traps = editing.trapped(texts, [mending.tried for mending in waiting])
+        for mending, (file, text), trap, warning in zip(waiting, texts, traps, editing.warned(texts), strict=True):
+            at, checks = Statement(file, mending.edit.line), mending.checks
+            checks.traps, checks.warning = trap, warning
+            checks.memory = memory_of(memory, at, text, mending.tried, deadline)
 
     def _text(self, edit: SourceEdit) -> tuple[str, bytes]:
         """The file that an edit changes, with its new text."""

@@ -406,6 +406,8 @@ def _summary(found: Found, failing: int) -> list[str]:
         lines.append(
             f"the cases do not tell which of the {found.passing} is meant: look at what each of them says{more}"
         )
+    if found.refuted:
+        lines.append(f"with {found.refuted:,} more all cases pass, and tests of other programs of the suite fail")
     lines += [f"{plural(n, 'edit')} not confirmed: {why}" for why, n in found.unconfirmed.most_common()]
     troubles = [f"{file}: {why}" for file, why in count.troubles.items()]
     return [*lines, *found.notes, *named("not tried: ", troubles)]

@@ -30,6 +30,7 @@ from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.subject.alike import others_alike
 from whence.subject.candidate_edits import CandidateRuns, Sieved
+from whence.subject.edited_elsewhere import EditedElsewhere
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
@@ -103,12 +104,13 @@ def tried_edits(
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
         for edit in alone.passing(list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline))
     ]
-    further = others_alike(runs, rows, FURTHER)
+    further, elsewhere = others_alike(runs, rows, FURTHER), subject.derived(EditedElsewhere)
     trials = EditTrials(
         rows,
         deadline,
         counts=lambda one: one.ran > 0 and one.edit not in fitted and not one.unrepaired,
         doubts=lambda one: one.unrepaired > 0,
+        refutes=lambda one: elsewhere.refutes(sources, one.edit, deadline),
         found_before=found_before,
     )
     with (

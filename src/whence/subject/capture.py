@@ -76,7 +76,9 @@ def with_captured_cases(
     if not captured.failing and not fails_elsewhere:
         return _of_whole_tests(subject, captured)
     found = replace(with_cases(subject, captured.cases), remarks=[*subject.remarks, *captured.remarks])
-    return of_single_tests(replace(found, others=tuple(captured.others)))
+    fails = {*captured.apart, *captured.failed}
+    passed = tuple(test for test in subject.cases if test.name not in fails)
+    return of_single_tests(replace(found, others=tuple(captured.others), passed_tests=passed))
 
 
 def _of_whole_tests(subject: Subject, captured: CapturedCases) -> Subject:

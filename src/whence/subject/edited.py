@@ -108,35 +108,46 @@ class Check:
         return False if self.found else None if self.trouble else True
 
 
+NONE_ELSEWHERE = Check()
+
+
 @dataclass(slots=True)
 class Checks:
     """What further checks say of an edited program: ``traps`` on arithmetic and bounds, ``memory`` in recorded runs.
 
-    ``warning``: what the compiler warns of with the edit, and not without (empty: nothing).
+    ``warning``: what the compiler warns of with the edit, and not without (empty: nothing). ``elsewhere``: what passing
+    tests do that are other programs of the suite (of no cases where none comes to the edit).
     """
 
     traps: Check
     memory: Check
     warning: str = ""
+    elsewhere: Check = NONE_ELSEWHERE
 
     @property
     def is_clean(self) -> bool | None:
-        """Whether both were made and found nothing, nor did the compiler; False: one did; None: one was not made."""
-        verdicts = {self.traps.is_clean, self.memory.is_clean, *([False] if self.warning else [])}
+        """Whether all were made and found nothing, nor did the compiler; False: one did; None: one was not made."""
+        verdicts = {*(check.is_clean for check in self._all), *([False] if self.warning else [])}
         return False if False in verdicts else None if None in verdicts else True
 
     @property
     def doubt(self) -> tuple[bool, int]:
         """What is clean has the least: whether a check found something, and how many were not made."""
-        return self.is_clean is False, sum(check.is_clean is None for check in (self.traps, self.memory))
+        return self.is_clean is False, sum(check.is_clean is None for check in self._all)
+
+    @property
+    def _all(self) -> tuple[Check, ...]:
+        return self.traps, self.memory, self.elsewhere
 
     @property
     def words(self) -> str:
         """What they found, what they did not, and what was not checked."""
         made = (("arithmetic and bounds", self.traps), ("memory", self.memory))
-        found = [*(check.found for _, check in made if check.found), *self._warned]
+        found = [*(check.found for check in self._all if check.found), *self._warned]
         clean = [f"{what} in {plural(c.runs, 'run')}" for what, c in made if c.is_clean and not c.before]
         missing = [f"{what} ({check.why_not})" for what, check in made if check.is_clean is None]
+        missing = [] if self.elsewhere.found else missing
+        missing += [f"other tests ({self.elsewhere.why_not})"] if self.elsewhere.is_clean is None else []
         before = [
             f"with {what} in {plural(check.runs, 'run')} nothing but what is wrong without it, too: {check.before}"
             for what, check in made
@@ -145,12 +156,21 @@ class Checks:
         parts = [f"but {' and '.join(found)}"] if found else []
         parts += [f"nothing wrong with {' and '.join(clean)}"] if clean else []
         parts += [f"not checked: {' and '.join(missing)}"] if missing else []
-        return "; ".join([*parts, *before])
+        return "; ".join([*parts, *before, *self._passed])
 
     @property
     def found(self) -> str:
         """What the first of them found wrong; empty: nothing."""
-        return next(filter(None, [self.traps.found, self.memory.found, *self._warned]), "")
+        return next(filter(None, [*(check.found for check in self._all), *self._warned]), "")
+
+    @property
+    def _passed(self) -> list[str]:
+        others = self.elsewhere.runs if self.elsewhere.is_clean else 0
+        return (
+            [f"{plural(others, 'test')} of other programs of the suite pass{'es' if others == 1 else ''}"]
+            if others
+            else []
+        )
 
     @property
     def _warned(self) -> list[str]:

@@ -40,7 +40,7 @@ def runs_of_other_programs(
     be built or run, a sentence each.
     """
     own = set(_sites(subject))
-    programs = [(test, program) for test in tests if (program := _program_of(test, subject.executable)) is not None]
+    programs = [(test, program) for test in tests if (program := program_of(test, subject.executable)) is not None]
     found, lost = list[OtherRun](), list[str]()
     for number, (test, program) in enumerate(programs[:MOST], 1):
         try:
@@ -61,11 +61,11 @@ def program_of_failing(subject: Subject, failing: Sequence[str]) -> Subject | No
     """
     tests = {case.name: case for case in subject.cases}
     for name in failing:
-        if name in tests and (program := _program_of(tests[name], subject.executable)) is not None:
+        if name in tests and (program := program_of(tests[name], subject.executable)) is not None:
             break
     else:
         return None
-    own = [case for case in subject.cases if case.name == name or _program_of(case, program) is not None]
+    own = [case for case in subject.cases if case.name == name or program_of(case, program) is not None]
     own.sort(key=lambda case: case.name != name)
     suite = tests[name].suite
     assert suite is not None
@@ -78,8 +78,8 @@ def program_of_failing(subject: Subject, failing: Sequence[str]) -> Subject | No
     return replace(subject, executable=executable, name=f"./{program.name}", cases=cases, remarks=remarks)
 
 
-def _program_of(test: Case, executable: Path) -> Path | None:
-    """The captured program that a test starts, as its runner knows, or is named after; None: none is.
+def program_of(test: Case, executable: Path) -> Path | None:
+    """The captured program but ``executable`` that a test starts, as its runner knows, or is named after; None: none.
 
     A test that bears the name of a program in the suite's folder or beside the subject's is the program itself, or a
     script that runs it (``parse.test``).

@@ -65,7 +65,8 @@ class Subject:
     ``folder`` is what statements' files are relative to, ``executable`` the plain program with captured IR, ``name``
     its ``argv[0]``, ``reference`` a program that is right, where there is one, ``allocators`` its functions that make
     and free blocks, ``remarks`` what is to be said of where its cases come from, ``others`` passing tests of other
-    programs with the same functions. Properties raise BuildError or
+    programs with the same functions, ``passed_tests`` the tests that passed of the suite
+    that the cases were captured from. Properties raise BuildError or
     ProgramError when the program cannot be used.
     """
 
@@ -79,6 +80,7 @@ class Subject:
     allocators: tuple[Allocator, ...] = ()
     remarks: list[str] = field(default_factory=list)
     others: tuple[OtherRun, ...] = ()
+    passed_tests: tuple[Case, ...] = ()
     _declarations: dict[tuple[bool, bool], tuple[Declarations, Sources]] = field(
         default_factory=dict, init=False, repr=False
     )

@@ -31,7 +31,7 @@ from whence.techniques.bugfix.twins import letters_apart
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS, MOST_TWINS, MOST_ALIKE = 60, 40, 30, 5, 12, 12
+MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS, MOST_TWINS, MOST_ALIKE, MOST_BITS = 60, 40, 30, 5, 12, 12, 12
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
 _TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)|\+\+(?=;$)|--(?=;$)")  # what another one undoes
 _OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+", "++": "--", "--": "++"}
@@ -228,6 +228,7 @@ class Ingredients:
         yield from ((text, 0) for text in self._unmentioned(statement, places))
         yield from ((text, 0) for text in self._twins(statement)[:MOST_TWINS])
         yield from ((text, 1) for text in islice(self._called_alike(statement), MOST_ALIKE))
+        yield from ((text, 1) for text in islice(self._bits([p for p in places if p.near <= Near.AROUND]), MOST_BITS))
         yield from islice(self._limits([term for term in terms if term.near <= Near.AROUND]), MOST_LIMITS)
         yield from self._ended([term for term in terms if term.near < Near.FILE], self._function(statement))
         yield from self._reckoned(statement)
@@ -250,6 +251,23 @@ class Ingredients:
             if "[" not in kept.text and kept.text != kept.key:
                 others = (one for one in named[kept.key] if one.text != kept.text and are_alike(one.type, kept.type))
                 yield from (f"{kept.text} = {other.text};" for other in others)
+
+    def _bits(self, places: list[Term]) -> Iterator[str]:
+        """Bits set and cleared in places, each of which the file sets or clears in one of that name."""
+        for place in places:
+            for bit in self._known_bits[place.key]:
+                yield from (f"{place.text} &= ~{bit};", f"{place.text} |= {bit};")
+
+    @cached_property
+    def _known_bits(self) -> dict[str, list[str]]:
+        """The constants that the file sets or clears in variables and members, by the names of these."""
+        found: dict[str, dict[str, None]] = defaultdict(dict)
+        for leaf in self._leaves:
+            if _BITS_SET.fullmatch(leaf.text) or _BITS_CLEARED.fullmatch(leaf.text):
+                left = leaf.node.named_children[0].child_by_field_name("left")
+                if left is not None:
+                    found[self._terms.key(left)] |= dict.fromkeys(sorted(leaf.names & self._scope.constant_names))
+        return defaultdict(list, {key: list(bits) for key, bits in found.items()})
 
     def _unmentioned(self, statement: Node, places: list[Term]) -> Iterator[str]:
         """What nothing names given to places, and numbers changed by it, or by a macro, whose type is not known."""
