@@ -149,7 +149,7 @@ def test_a_change_that_misuses_memory_is_doubtful_though_all_cases_pass(pay: tup
     assert doubtful["doubt"].startswith("`45` has a read beyond `hours` at p.c:5")
     assert f"all pass; but {doubtful['doubt']}; nothing wrong with arithmetic" in doubtful["confirmation"]
     assert suggested_changes(found) == found.parts["rules"][:1]
-    assert "with 2 all pass, 1 not suggested, since they misuse memory or arithmetic" in found.summary[-1]
+    assert "with 2 all pass, 1 not suggested: they misuse memory or arithmetic" in found.summary[-1]
 
 
 def test_what_was_not_compiled_is_doubtful_where_the_failure_came_of_a_memory_error(

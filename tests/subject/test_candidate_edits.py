@@ -19,7 +19,8 @@ from whence.run.outcome import Expected
 from whence.run.runner import Runner
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject import candidate_edits
-from whence.subject.candidate_edits import CandidateRuns, choosing
+from whence.subject.candidate_edits import CandidateRuns
+from whence.subject.chosen_edit import choosing
 from whence.subject.runs import run_all
 from whence.subject.subject import Subject, subject_from_sources
 from whence.techniques.bugfix.candidates import FileCandidates
@@ -152,7 +153,7 @@ def check_the_same(subject: Subject, source: CSource, edits: list[SourceEdit], f
     """Each edit of one build does what the program with the edited source does."""
     path = subject.folder / "p.c"
     with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
-        executable, chosen = tried.build(source, edits)
+        executable, chosen, _ = tried.build(source, edits)
         limits, mine = replace(DEFAULT_LIMITS, time=0.5), [case for case in subject.cases if case.name in cases]
         with Runner(executable, limits, name=subject.name) as runner:
             together = {n: runner.run_cases([choosing(case, n) for case in mine]) for n in chosen}
@@ -203,7 +204,7 @@ def test_a_table_has_the_entries_of_the_chosen_edit(tmp_path: Path) -> None:
     assert len(of_line) >= 6 and {edit.parts[0].place for edit in chosen} == {Place.TABLE, Place.LOCAL_TABLE}
     check_the_same(subject, source, chosen, tmp_path, {"3", "4", "5"})
     with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
-        _, left = tried.build(source, edits[:300])
+        _, left, _ = tried.build(source, edits[:300])
         assert len(left) > 0.9 * len(edits[:300])
 
 
@@ -246,7 +247,7 @@ def test_a_number_where_a_pointer_belongs_is_refused_unless_the_file_has_such_it
     unit = replace(right.parts[0], text=b'count >= 10 && (count = "x") != 0')
     odd = SourceEdit("p.c", right.line, (unit,), ((b"count > 10", unit.text),))
     with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
-        _, left = tried.build(source, [odd, right])
+        _, left, _ = tried.build(source, [odd, right])
     assert (tried.count.refused, right in left.values()) == (refused, True)
 
 
@@ -256,7 +257,7 @@ def test_an_edit_that_never_ends_is_ended_by_its_processor_time(places: Subject)
         e for e in edits if e.parts[0].text == b"1" and e.line == PLACES[: PLACES.index("n > 0")].count("\n") + 1
     )
     with CandidateRuns(places, run_all(places), time.monotonic() + 200) as tried:
-        executable, left = tried.build(source, [endless])
+        executable, left, _ = tried.build(source, [endless])
         with Runner(executable, replace(DEFAULT_LIMITS, time=60.0), name=places.name) as runner:
             case = next(case for case in places.cases if case.name == "4")
             result = runner.run_case(choosing(case, next(iter(left)), 0.02))
@@ -269,7 +270,7 @@ def test_what_one_build_leaves_out_does_not_compile_by_itself(places: Subject, t
     source, edits = candidates(PLACES)
     asked = [edit for edit in edits if edit.is_choice and edit.line in (26, 29)]
     with CandidateRuns(places, run_all(places), time.monotonic() + 200) as tried:
-        _, left = tried.build(source, asked)
+        _, left, _ = tried.build(source, asked)
         refused = [edit for edit in asked if edit not in left.values()]
         assert tried.count.refused == len(refused) > 0
     for number, edit in enumerate(refused[:12]):

@@ -37,6 +37,7 @@ ROUNDS = 10  # of compiling what has come up
 RECORDING = 0.75  # of the time, for recorded runs
 MISUSED = "it may do no more than hide the memory error that the failure came of"
 NOT_TRAPPED = Check(trouble="not run with traps")
+UNCLEAN = "they misuse memory or arithmetic, or a test of another program fails"
 UNKNOWN_LINE = "no edited line of source is known for it, so it was not compiled"
 Rule = dict[str, Any]  # an entry of the part ``rules``
 
@@ -59,9 +60,9 @@ def confirm(
     """
     if not findings.parts.get("rules") or any(tested.case.command is not None for tested in runs.tested):
         return findings
-    confirmation = _Confirmation(runs, findings, again, is_misuse)
-    recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
     elsewhere = subject.derived(EditedElsewhere)
+    confirmation = _Confirmation(runs, findings, again, is_misuse, elsewhere)
+    recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
     with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
         for _ in range(ROUNDS):
             if wanted := confirmation.wanted(first):
@@ -90,8 +91,15 @@ class _Held:
 class _Confirmation:
     """Findings whose rules are settled one by one."""
 
-    def __init__(self, runs: Runs, findings: Findings, again: Callable[[Findings], Findings], is_misuse: bool) -> None:
-        self._again, self._is_misuse = again, is_misuse
+    def __init__(
+        self,
+        runs: Runs,
+        findings: Findings,
+        again: Callable[[Findings], Findings],
+        is_misuse: bool,
+        elsewhere: EditedElsewhere,
+    ) -> None:
+        self._again, self._is_misuse, self._elsewhere = again, is_misuse, elsewhere
         self._names = [tested.case.name for tested in runs.tested]
         self._failing, self._passing = len(runs.failing), len(runs.passing)
         hidden = MISUSED if is_misuse else ""
@@ -130,6 +138,11 @@ class _Confirmation:
             for rule, edit, tried in zip(written, edits, results, strict=True)
             if rule["confirmed"]
         ]
+        for one in held:
+            one.checks.elsewhere = self._elsewhere.sieve(_statement(one.rule), one.text, editing.deadline)
+            if one.checks.elsewhere.found:
+                self.check(one)
+        held = [one for one in held if not one.checks.elsewhere.found]
         texts = [(one.rule["file"], one.text) for one in held]
         trapped = editing.trapped(texts, [one.tried for one in held])
         for one, check, warning in zip(held, trapped, editing.warned(texts), strict=True):
@@ -148,6 +161,7 @@ class _Confirmation:
         rule, checks = held.rule, held.checks
         outcome = self._words(held.tried, [])
         rule |= checks.json() | {"confirmation": f"{outcome}; {checks.words}"}
+        rule["checked"] = self._passing + checks.elsewhere.runs
         if self._is_misuse and checks.memory.before:
             rule |= {"clean": False, "doubt": f"with it, too, there is {checks.memory.before}"}
         elif checks.is_clean is False:
@@ -254,7 +268,7 @@ class _Confirmation:
                 text += f", with {part} failing cases still fail or passing ones do not pass"
             text += f", {counts[False]} dropped, since altered runs had shown more" if counts[False] else ""
             unclean = sum(rule["confirmed"] is True and rule.get("clean") is False for rule in self._settled)
-            yield text + (f", {unclean} not suggested, since they misuse memory or arithmetic" if unclean else "")
+            yield text + (f", {unclean} not suggested: {UNCLEAN}" if unclean else "")
         if counts[None]:
             yield f"not compiled, or not run on all cases: {plural(counts[None], 'suggested change')}"
 

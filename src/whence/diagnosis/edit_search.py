@@ -139,7 +139,6 @@ class EditSearch:
             rows,
             end,
             doubts=lambda one: bool(self.fitted(one.edit)),
-            refutes=lambda one: self._elsewhere.refutes(found.files, one.edit, end),
             found_before=bool(self.passing),
         )
         with CandidateRuns(self._subject, self._runs, end) as runs:
@@ -232,7 +231,8 @@ class EditSearch:
         for edit, (file, text), tried in zip(edits, texts, found, strict=True):
             old = self.found.files[file].text
             diff = unified_diff(file, old, text)
-            if tried.passes(len(self._failing)) and self._elsewhere.refutes(self.found.files, edit, self.deadline):
+            at, passes = Statement(file, edit.line), tried.passes(len(self._failing))
+            if passes and self._elsewhere.sieve(at, text, self.deadline).found:
                 self.found.refuted += 1
             elif tried.repaired and diff not in seen:
                 seen.add(diff)

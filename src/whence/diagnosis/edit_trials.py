@@ -29,8 +29,7 @@ class EditTrials:
     """Trials of edits on failing cases, ``rows``, and all passing ones, until ``deadline`` (of ``time.monotonic``).
 
     ``counts``: which of the edits with which all cases pass are what is looked for. ``doubts``: which of them end the
-    search later than others, ``refutes`` which are none, since something beside the cases fails with them.
-    ``found_before``: such an edit is known already, so the search is to end soon.
+    search later than others. ``found_before``: such an edit is known already, so the search is to end soon.
     """
 
     def __init__(
@@ -39,18 +38,17 @@ class EditTrials:
         deadline: float,
         counts: Callable[[Sieved], bool] = lambda one: True,
         doubts: Callable[[Sieved], bool] = lambda one: False,
-        refutes: Callable[[Sieved], bool] = lambda one: False,
         found_before: bool = False,
     ) -> None:
         self._rows, self._began, self._deadline, self._counts = rows, time.monotonic(), deadline, counts
         self._first = 0.0 if found_before else None  # seconds until an edit was found, at best one without doubt
-        self._doubts, self._refutes, self._is_sure = doubts, refutes, found_before
+        self._doubts, self._is_sure = doubts, found_before
         self._found = 0  # edits that count, and that there is no doubt about
         self._is_checked = found_before  # one without doubt is known with which all cases pass, which come there
         self._lacking: list[Sieved] = []
         self._are_guarded = False  # statements were tried under conditions
         self.sieved: list[Sieved] = []  # what repairs a failing case, and nothing refutes
-        self.refuted = 0  # edits with which all cases pass
+        self.refuted = 0  # edits with which all cases pass, and another program's test fails
         self.places: dict[SourceEdit, int] = {}  # of all edits that were made, in their order
         self.all_made = False  # all edits that were to be tried, but for those under conditions
 
@@ -109,11 +107,9 @@ class EditTrials:
             yield edit
 
     def _take(self, batch: Sequence[Sieved]) -> None:
+        self.refuted += sum(one.refuted for one in batch)
+        self.sieved += (one for one in batch if not one.refuted)
         passing = [one for one in batch if one.passes(len(self._rows))]
-        refuted = [one.edit for one in passing if self._refutes(one)]
-        self.refuted += len(refuted)
-        batch, passing = ([one for one in ones if one.edit not in refuted] for ones in (batch, passing))
-        self.sieved += batch
         sure = [one for one in passing if not self._doubts(one)]
         counted = [one for one in passing if self._counts(one)]
         self._found += sum(self._counts(one) for one in sure)
@@ -125,7 +121,7 @@ class EditTrials:
 
     def _may_lack_a_condition(self, one: Sieved) -> bool:
         is_put_in = len(one.edit.parts) == 1 and one.edit.parts[0].kind in _PUT_IN
-        return is_put_in and (bool(one.broken) or len(one.repaired) < len(self._rows))
+        return is_put_in and (bool(one.broken) or one.refuted or len(one.repaired) < len(self._rows))
 
     @property
     def _taken(self) -> float:

@@ -461,7 +461,7 @@ class Diagnosis:
         tested = self.runs.tested
         mended = [r for r in self.rows if tested[r].case.command is None and tested[r].outcome.kind is not Kind.MEMORY]
         checks, is_one_program = self.investigation.checks, not self.has_threads
-        is_checked = bool(self.runs.passing) or len(checks) >= FEW
+        is_checked = bool(self.runs.passing) or len(checks) >= FEW or len(self.investigation.subject.others) >= FEW
         is_known = not self.is_open or bool(checks)
         if not (self.options.has("edits") and is_checked and is_one_program and is_known):
             return []
@@ -489,7 +489,8 @@ class Diagnosis:
         if not (mended := self.editable()):
             return
         is_sure = self._is(has_sure)
-        order = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
+        every = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
+        order = [entry for entry in every if entry.statement.file not in (self.tests or ())] or every
         seconds = min(EDITING * self.left, ASKING_MOST if is_sure else EDITING_MOST)
         end = time.monotonic() + seconds
         pairs = [row for one in self.found for row in one.parts.get("pairs", [])]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from math import log1p, sqrt
 from pathlib import Path
@@ -30,7 +30,6 @@ from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, SourceEdit, edited_line
 from whence.subject.alike import others_alike
 from whence.subject.candidate_edits import CandidateRuns, Sieved
-from whence.subject.edited_elsewhere import EditedElsewhere
 from whence.techniques.bugfix.candidates import FileCandidates, file_candidates
 from whence.techniques.bugfix.knowledge import known
 from whence.techniques.bugfix.likelihood import fixes_made
@@ -64,6 +63,7 @@ class TriedEdits:
     statements: int = 0  # that were to be tried
     passing: int = 0  # edits with which all cases pass, to which passing ones come
     apart: int = 0  # ... and those to which none of these comes
+    refuted: int = 0  # ... and those with which a test of another program fails
 
     @property
     def told(self) -> str:
@@ -74,7 +74,8 @@ class TriedEdits:
         repairs = f"{self.passing or 'none'} {'repairs' if self.passing < 2 else 'repair'} all failing cases tried"
         does = "does" if self.apart == 1 else "do"
         apart = f", and {self.apart} {does} where no passing case comes" if self.apart else ""
-        return f"tried {what}: {repairs} without breaking a passing one{apart}"
+        others = f"; with {self.refuted:,} more a test of another program fails" if self.refuted else ""
+        return f"tried {what}: {repairs} without breaking a passing one{apart}{others}"
 
 
 def tried_edits(
@@ -104,13 +105,12 @@ def tried_edits(
         (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
         for edit in alone.passing(list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline))
     ]
-    further, elsewhere = others_alike(runs, rows, FURTHER), subject.derived(EditedElsewhere)
+    further = others_alike(runs, rows, FURTHER)
     trials = EditTrials(
         rows,
         deadline,
         counts=lambda one: one.ran > 0 and one.edit not in fitted and not one.unrepaired,
         doubts=lambda one: one.unrepaired > 0,
-        refutes=lambda one: elsewhere.refutes(sources, one.edit, deadline),
         found_before=found_before,
     )
     with (
@@ -124,7 +124,7 @@ def tried_edits(
     doubtful = {
         edit for edit, value in fitted.items() if not (value in PLAIN or value.isidentifier())
     } - likely.places.keys()
-    return _told(subject, runs, suspects, found, tried, doubtful, rows)
+    return replace(_told(subject, runs, suspects, found, tried, doubtful, rows), refuted=trials.refuted)
 
 
 def edits_asked_for(

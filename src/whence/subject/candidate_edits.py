@@ -18,14 +18,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import ceil
 from os import cpu_count
 from pathlib import Path
+from typing import NamedTuple
 
 from whence.build.edited import QUICKLY, DoesNotCompile, Rebuild
 from whence.build.flags import is_optimised
 from whence.build.scratch import scratch
 from whence.errors import BuildError, WhenceError
+from whence.findings import Statement
 from whence.program.c_source import CSource, lines_of
 from whence.program.schemata import Schemata, can_be_chosen, schemata
 from whence.program.source_edits import SourceEdit
@@ -33,12 +34,13 @@ from whence.run.cases import Case
 from whence.run.oracle import judge
 from whence.run.runner import Cancelled, RunLost, Runner
 from whence.run.sandbox import Limits
+from whence.subject.chosen_edit import choosing
 from whence.subject.confined import Ground
 from whence.subject.coverage import Coverage
+from whence.subject.edited_elsewhere import EditedElsewhere
 from whence.subject.runs import Runs, coverage
 from whence.subject.subject import Subject
 
-CHOSEN = "WHENCE_EDIT"  # as probe/edits/choose.c has it
 BATCH = 500  # edits of a build
 FIRST_WINDOW, WINDOW = BATCH // 2, 4 * BATCH  # edits that are sorted by file at a time, at first and at most
 WAITING = 1.0  # seconds that edits are waited for until those are built that are there
@@ -70,7 +72,8 @@ class Sieved:
     repaired: tuple[int, ...]
     broken: tuple[int, ...] = ()
     checked: bool = True  # on all passing cases that it reaches; False: there was no time for that
-    ran: int = 0  # passing cases that it ran on
+    ran: int = 0  # passing cases, and tests of other programs, that it ran on
+    refuted: bool = False  # a test of another program, which it ran on as well, fails with it
     further: tuple[int, ...] = ()  # of further failing cases on which it was run those that it repairs
     unrepaired: int = 0  # and how many of them it does not
 
@@ -81,8 +84,16 @@ class Sieved:
         return repaired / (repaired + self.unrepaired)
 
     def passes(self, failing: int) -> bool:
-        """Whether all cases pass with it, of which so many fail without."""
-        return len(self.repaired) == failing and not self.broken and self.checked
+        """Whether all cases pass with it, of which so many fail without, and tests of other programs."""
+        return len(self.repaired) == failing and not self.broken and self.checked and not self.refuted
+
+
+class Joint(NamedTuple):
+    """Edits of one file, by their numbers, that an ``executable`` has, made with ``objects`` in place of modules."""
+
+    executable: Path
+    edits: dict[int, SourceEdit]
+    objects: Mapping[str, Path]
 
 
 @dataclass(slots=True)
@@ -166,7 +177,7 @@ class CandidateRuns:
 
     # ---- Builds ------------------------------------------------------------------------------------------------------
 
-    def build(self, source: CSource, edits: Sequence[SourceEdit]) -> tuple[Path, dict[int, SourceEdit]]:
+    def build(self, source: CSource, edits: Sequence[SourceEdit]) -> Joint:
         """An executable with those of the edits (of one file) that compile and can be linked, by their numbers.
 
         Raises BuildError where none can be built with this file, TimeoutError where there is no time.
@@ -179,7 +190,8 @@ class CandidateRuns:
             name = self._name()
             failure: BuildError
             try:
-                return self._rebuild.build(path, text.text, name, self._deadline, ALL_ERRORS, True, last), left
+                objects = self._rebuild.objects(path, text.text, name, self._deadline, ALL_ERRORS, last)
+                return Joint(self._rebuild.linked(objects, name, self._deadline, chooses=True), left, objects)
             except DoesNotCompile as error:
                 owners, failure = owners_of(error.hint, text), error
                 if not owners <= left.keys() and self._is_loosened(file):
@@ -260,7 +272,7 @@ class CandidateRuns:
                 self.count.troubles.setdefault(edits[0].file, f"not run: {self._ground.trouble}")
             return []
         try:
-            executable, left = self.build(source, edits)
+            joint = self.build(source, edits)
         except TimeoutError:
             self._add(late=len(edits))
             return []
@@ -274,8 +286,27 @@ class CandidateRuns:
             with self._lock:
                 self.count.troubles.setdefault(edits[0].file, str(error))
             return []
-        with self._running(executable, rows) as runner:
-            return self._run(runner, source, left, rows)
+        with self._running(joint.executable, rows) as runner:
+            found = self._run(runner, source, joint.edits, rows)
+        return list(self._run_elsewhere(joint, found, len(rows)))
+
+    def _run_elsewhere(self, joint: Joint, found: Sequence[Sieved], failing: int) -> Iterator[Sieved]:
+        """What came of edits, with tests of other programs where all cases pass."""
+        elsewhere, numbers = self._subject.derived(EditedElsewhere), {edit: n for n, edit in joint.edits.items()}
+        if not self._subject.passed_tests or not any(one.passes(failing) for one in found):
+            yield from found
+            return
+        with (
+            self._running(self._subject.executable, self._runs.failing) as runner,
+            elsewhere.joint(joint.objects) as there,
+        ):
+            runner.limits = self._subject.limits
+            for one in found:
+                if not one.passes(failing):
+                    yield one
+                    continue
+                check = there.check(runner, Statement(one.edit.file, one.edit.line), numbers[one.edit], self._deadline)
+                yield replace(one, ran=one.ran + check.runs, refuted=bool(check.found))
 
     # ---- Runs --------------------------------------------------------------------------------------------------------
 
@@ -469,11 +500,6 @@ def _batches(files: Mapping[str, CSource], edits: Iterable[SourceEdit]) -> Itera
                 break
         yield from open_.items()
         size = min(2 * size, WINDOW)
-
-
-def choosing(case: Case, number: int, busy: float = 0.0) -> Case:
-    """The case, for a program that chooses one of the edits in it; it may be ``busy`` for so many seconds (0: any)."""
-    return replace(case, environment={**case.environment, CHOSEN: f"{number}:{ceil(busy * 1000)}"})
 
 
 def owners_of(diagnostics: str, text: Schemata) -> set[int]:

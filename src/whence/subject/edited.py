@@ -188,7 +188,7 @@ class Editing:
     """
 
     def __init__(self, subject: Subject, runs: Runs, deadline: float) -> None:
-        self._subject, self._runs, self._deadline = subject, runs, deadline
+        self._subject, self._runs, self.deadline = subject, runs, deadline
         self._scratch = scratch("edited")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name), subject.places.modules_with)
         self._changed = set(subject.places.changed_files())
@@ -240,7 +240,7 @@ class Editing:
 
     def _warnings(self, file: str, text: bytes, name: str) -> Counter[str] | None:
         try:
-            return self._rebuild.warnings(self._subject.folder / file, text, name, self._deadline)
+            return self._rebuild.warnings(self._subject.folder / file, text, name, self.deadline)
         except (WhenceError, OSError, TimeoutError):
             return None
 
@@ -273,7 +273,7 @@ class Editing:
 
     def _code(self, file: str, text: bytes, name: str) -> bytes | None:
         try:
-            return self._rebuild.code(self._subject.folder / file, text, name, self._deadline)
+            return self._rebuild.code(self._subject.folder / file, text, name, self.deadline)
         except (WhenceError, OSError, TimeoutError):
             return None
 
@@ -311,7 +311,7 @@ class Editing:
             text = changed()
             if self._ground.trouble:
                 return Tried(trouble=f"not run: {self._ground.trouble}")
-            executable = self._rebuild.build(self._subject.folder / file, text, name, self._deadline, flags)
+            executable = self._rebuild.build(self._subject.folder / file, text, name, self.deadline, flags)
             return self._run(executable, rows, to_the_end)
         except TimeoutError:
             return Tried(trouble="no time was left to compile")
@@ -357,7 +357,7 @@ class Editing:
     @contextmanager
     def _ended(self, runner: Runner) -> Iterator[None]:
         """Inside, what runs at the deadline ends then: several cases of an endless edit take as many times as long."""
-        left = max(0.0, min(self._deadline - time.monotonic(), threading.TIMEOUT_MAX))
+        left = max(0.0, min(self.deadline - time.monotonic(), threading.TIMEOUT_MAX))
         end = threading.Timer(left, runner.cancel)
         end.start()
         try:
@@ -368,12 +368,12 @@ class Editing:
     @property
     def _limits(self) -> Limits:
         """The subject's limits; no run may take longer than there is time."""
-        limits, left = self._subject.limits, max(1.0, self._deadline - time.monotonic())
+        limits, left = self._subject.limits, max(1.0, self.deadline - time.monotonic())
         return replace(limits, time=min(limits.time, left)) if limits.time else limits
 
     @property
     def _is_late(self) -> bool:
-        return self._stop.is_set() or time.monotonic() >= self._deadline
+        return self._stop.is_set() or time.monotonic() >= self.deadline
 
 
 def _new(before: Counter[str] | None, after: Counter[str] | None) -> str:

@@ -8,24 +8,25 @@ statement, say more: their programs are linked with the edited file, and they ar
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from os import cpu_count
 from pathlib import Path
+from threading import Lock
 
 from whence.build.capture import read_executable, real_executable
 from whence.build.edited import Rebuild
 from whence.build.scratch import scratch
-from whence.errors import WhenceError
+from whence.errors import BuildError, WhenceError
 from whence.findings import Statement
-from whence.program.c_source import CSource
-from whence.program.source_edits import SourceEdit, edited
 from whence.run.cases import Case
 from whence.run.oracle import judge
-from whence.run.runner import Runner
+from whence.run.runner import Cancelled, RunLost, Runner
+from whence.run.sandbox import Limits
+from whence.subject.chosen_edit import choosing
 from whence.subject.edited import NONE_ELSEWHERE, Check
 from whence.subject.other_programs import program_of
 from whence.subject.subject import Subject
@@ -47,7 +48,7 @@ class EditedElsewhere:
         self._scratch = scratch("edited-elsewhere")
         self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
         self._programs = dict[str, _OtherProgram | None]()
-        self._numbers = 0
+        self._numbers, self._lock = 0, Lock()
         self._checked = dict[tuple[str, bytes, int], Check]()  # new texts of files, but for those without enough time
         self._refuting = Counter[str]()  # tests, by how many edits they failed with
 
@@ -59,15 +60,31 @@ class EditedElsewhere:
         """
         return self._check(at, text, MOST, _part(CHECKING, deadline))
 
-    def refutes(self, sources: Mapping[str, CSource], edit: SourceEdit, deadline: float) -> bool:
-        """Whether one of the first tests fails with an edit, as far as a smaller part of the time tells."""
-        at, text = Statement(edit.file, edit.line), edited(sources[edit.file], edit)
-        return bool(self._check(at, text, SIEVING, _part(PORTION, deadline)).found)
+    def sieve(self, at: Statement, text: bytes, deadline: float) -> Check:
+        """The first of the tests with a new text of a statement's file, as far as a smaller part of the time tells."""
+        return self._check(at, text, SIEVING, _part(PORTION, deadline))
+
+    def joint(self, objects: Mapping[str, Path]) -> JointElsewhere:
+        """A build of many edits, which are in ``objects``, in the other programs; use it in a ``with`` statement."""
+        with self._lock:
+            self._numbers += 1
+            return JointElsewhere(self, objects, f"joint-{self._numbers}")
+
+    def first(self, at: Statement, most: int) -> list[_OtherProgram]:
+        """The programs of the tests that tell most of an edit at a statement."""
+        with self._lock:
+            return list(islice(self._telling(at), most))
+
+    def refuted_by(self, test: Case) -> Check:
+        """What is said of an edit with which a test fails."""
+        with self._lock:
+            self._refuting[test.name] += 1
+        return Check(found=f"test `{test.name}` fails with it")
 
     def _check(self, at: Statement, text: bytes, most: int, deadline: float) -> Check:
         key = at.file, text, most
         if key not in self._checked:
-            found = self._checked_by(list(islice(self._telling(at), most)), at, text, deadline)
+            found = self._checked_by(self.first(at, most), at, text, deadline)
             if found.trouble:
                 return found
             self._checked[key] = found
@@ -78,30 +95,17 @@ class EditedElsewhere:
             return NONE_ELSEWHERE
         self._numbers += 1
         name = f"edit-{self._numbers}"
-        passed = 0
+        runs = _Runs(programs, deadline)
         try:
             objects = self._rebuild.objects(self._subject.folder / at.file, text, name, deadline)
-            for program, passes in self._passing(programs, objects, name, deadline):
-                if passes is False:
-                    self._refuting[program.test.name] += 1
-                    return Check(passed, len(programs), f"test `{program.test.name}` fails with it")
-                passed += passes is True
+            runs.make(self._subject, objects, name)
         except TimeoutError:
-            return Check(passed, len(programs), "", NO_TIME)
+            return Check(runs.passed, len(programs), "", NO_TIME)
         except (WhenceError, OSError) as error:
-            return Check(passed, len(programs), "", str(error))
-        return Check(passed, passed)
-
-    def _passing(
-        self, programs: Sequence[_OtherProgram], objects: Mapping[str, Path], name: str, deadline: float
-    ) -> Iterator[tuple[_OtherProgram, bool | None]]:
-        """Whether each test passes with changed objects, some at a time."""
-        with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            jobs = [pool.submit(program.passes, objects, name, deadline) for program in programs]
-            try:
-                yield from ((program, job.result()) for program, job in zip(programs, jobs, strict=True))
-            finally:
-                pool.shutdown(cancel_futures=True)
+            return Check(runs.passed, len(programs), "", str(error))
+        if runs.fails:
+            return self.refuted_by(runs.fails)
+        return Check(runs.passed, runs.passed)
 
     def _telling(self, at: Statement) -> Iterator[_OtherProgram]:
         """The passing tests that executed a statement, and those of which that is not known, in their order."""
@@ -117,43 +121,114 @@ class EditedElsewhere:
         return self._programs[test.name]
 
 
+class _Runs:
+    """The tests of some programs with one edit, on all processors, until one fails."""
+
+    def __init__(self, programs: Sequence[_OtherProgram], deadline: float) -> None:
+        self._waiting, self._deadline = deque(programs), deadline
+        self.passed = 0
+        self.fails: Case | None = None
+
+    def make(self, subject: Subject, objects: Mapping[str, Path], name: str) -> None:
+        """Run them with objects in place of those of modules. Raises TimeoutError where there is no time."""
+        workers = min(len(self._waiting), cpu_count() or 1)
+        with ThreadPoolExecutor(workers) as pool:
+            for job in [pool.submit(self._work, subject, objects, name) for _ in range(workers)]:
+                job.result()
+
+    def _work(self, subject: Subject, objects: Mapping[str, Path], name: str) -> None:
+        """Run one after the other, in one copy of the suite's folder."""
+        with Runner(subject.executable, self._limits(subject.limits), name=subject.name, confined=True) as runner:
+            while self._waiting and not self.fails:
+                program = self._waiting.popleft()
+                passes = program.passes(runner, objects, name, self._deadline)
+                self.passed += passes is True
+                if passes is False:
+                    self.fails = program.test
+
+    def _limits(self, limits: Limits) -> Limits:
+        """The subject's; no run may take longer than there is time."""
+        left = max(1.0, self._deadline - time.monotonic())
+        return replace(limits, time=min(limits.time, left)) if limits.time else limits
+
+
+class JointElsewhere:
+    """Tests of other programs with one edit of many that are in ``objects``; for one thread."""
+
+    def __init__(self, elsewhere: EditedElsewhere, objects: Mapping[str, Path], name: str) -> None:
+        self._elsewhere, self._objects, self._name = elsewhere, objects, name
+        self._linked = set[_OtherProgram]()
+
+    def __enter__(self) -> JointElsewhere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for program in self._linked:
+            program.forget(self._name)
+
+    def check(self, runner: Runner, at: Statement, number: int, deadline: float) -> Check:
+        """The first tests with the edit of a number, at a statement, until one fails."""
+        passed = 0
+        for program in self._elsewhere.first(at, SIEVING):
+            self._linked.add(program)
+            try:
+                passes = program.passes(runner, self._objects, self._name, deadline, number)
+            except (TimeoutError, Cancelled):
+                return Check(passed, passed, "", NO_TIME)
+            passed += passes is True
+            if passes is False:
+                return self._elsewhere.refuted_by(program.test)
+        return Check(passed, passed)
+
+
 class _OtherProgram:
     """A ``test`` that runs a program of its own; what is linked of this lies in the folder ``place``."""
 
-    def __init__(self, subject: Subject, test: Case, program: Path, place: Path) -> None:
+    def __init__(self, test: Case, program: Path, place: Path) -> None:
         self.test = test
-        self._limits, self._name = subject.limits, subject.name
-        self._capture = read_executable(program)
+        self._capture, self._place = read_executable(program), place
         self._rebuild = Rebuild(self._capture, place)
+        self._lock = Lock()
         self._passes_unedited: bool | None = None
 
-    def passes(self, objects: Mapping[str, Path], name: str, deadline: float) -> bool | None:
+    def passes(
+        self, runner: Runner, objects: Mapping[str, Path], name: str, deadline: float, number: int = 0
+    ) -> bool | None:
         """Whether the test passes with objects in place of those of modules; None: it has no such, or fails without.
 
-        Raises TimeoutError where there is no time.
+        ``number``: the edit that is chosen of those in the objects (0: they are one edit's). What is linked bears the
+        ``name``. Raises TimeoutError where there is no time.
         """
         if objects.keys().isdisjoint(module.hash for module in self._capture.modules):
             return None
-        if self._passes_unedited is None:
-            self._passes_unedited = self._passes({}, "unedited", deadline)
-        return self._passes(objects, name, deadline) if self._passes_unedited else None
+        with self._lock:
+            if self._passes_unedited is None:
+                self._passes_unedited = self._passes(runner, {}, "unedited", deadline, 0)
+        return self._passes(runner, objects, name, deadline, number) if self._passes_unedited else None
 
-    def _passes(self, objects: Mapping[str, Path], name: str, deadline: float) -> bool:
-        left = deadline - time.monotonic()
-        if left <= 0:
+    def forget(self, name: str) -> None:
+        """Remove what was linked under a name."""
+        (self._place / name).unlink(missing_ok=True)
+
+    def _passes(
+        self, runner: Runner, objects: Mapping[str, Path], name: str, deadline: float, number: int
+    ) -> bool | None:
+        if time.monotonic() >= deadline:
             raise TimeoutError
-        limits = (
-            replace(self._limits, time=min(self._limits.time, max(1.0, left))) if self._limits.time else self._limits
-        )
+        executable, test = self._place / name, choosing(self.test, number) if number else self.test
         try:
-            executable = self._rebuild.linked(objects, name, deadline)
-            with Runner(executable, limits, name=self._name, confined=True) as runner:
-                result = runner.run_case(self.test)
-        except WhenceError:
+            if not executable.exists():
+                self._rebuild.linked(objects, name, deadline, chooses=bool(number))
+        except BuildError:
+            return None
+        runner.stand_in(executable)
+        try:
+            result = runner.run_case(test)
+        except RunLost:
             return False
         if result.timed_out and time.monotonic() >= deadline:
             raise TimeoutError
-        return judge(self.test, result).passed
+        return judge(test, result).passed
 
 
 def _opened(subject: Subject, test: Case, place: Path) -> _OtherProgram | None:
@@ -163,7 +238,7 @@ def _opened(subject: Subject, test: Case, place: Path) -> _OtherProgram | None:
         return None
     place.mkdir()
     inside = replace(suite, program=str(real_executable(program).relative_to(suite.folder)))
-    return _OtherProgram(subject, replace(test, suite=inside), program, place)
+    return _OtherProgram(replace(test, suite=inside), program, place)
 
 
 def _part(share: float, deadline: float) -> float:

@@ -20,7 +20,8 @@ from whence.program.observation import Spot, Values, observing, offsets, read
 from whence.run.cases import Case
 from whence.run.runner import Runner
 from whence.run.sandbox import Limits
-from whence.subject.candidate_edits import ALL_ERRORS, CHOSEN, owners_of
+from whence.subject.candidate_edits import ALL_ERRORS, owners_of
+from whence.subject.chosen_edit import CHOSEN
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
 

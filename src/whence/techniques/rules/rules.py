@@ -224,7 +224,7 @@ def sentence(row: dict[str, Any], passing: int) -> str:
     """What a rule is, and what it did to the cases; ``passing`` cases there are."""
     text = f"{row['rule']}: {row['f2p']} of {_count(row['failing'], 'failing case')} "
     text += "passes with it" if row["f2p"] == 1 else "pass with it"
-    if not passing:
+    if not passing and not row["checked"]:
         return f"{text}, and there is no passing case to check it on"
     tried, broken = row["checked"], row["p2f"]
     if not tried:
