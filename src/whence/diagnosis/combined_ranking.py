@@ -232,7 +232,7 @@ def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[
     def key(rule: dict[str, Any]) -> tuple[bool, float, int, bool, bool, tuple[float, int]]:
         at = place.get((rule["file"], rule["line"]), len(place))
         is_known = rule.get("after") is not None
-        return bool(rule.get("doubt")), -rule["score"], at, not rule["checked"], not is_known, _cost(rule)
+        return bool(rule.get("doubt")), -rule["score"], at, not rule.get("checked"), not is_known, _cost(rule)
 
     return sorted(rules, key=key)
 
