@@ -471,3 +471,34 @@ def test_that_there_was_no_time_for_an_edit_is_told() -> None:
     ranking = [Entry(Statement("runs.c", GAP), 1.0, 1, 1)]
     tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic(), MADE)
     assert tried.told == "no edit of the source at the first 1 statement was tried in its time" and not tried.rows
+
+
+# A digit too many stands in a table, whose lines hold no code.
+UNITS = """\
+#include <stdio.h>
+#include <stdlib.h>
+static const struct { char unit; long seconds; } units[] = {
+    {'d', 86400}, {'h', 3600},
+    {'m', 610},
+    {'s', 1},
+};
+int main(int argc, char **argv)
+{
+    for (int n = 0; argc > 2 && n < 4; n++)
+        if (units[n].unit == argv[2][0])
+            printf("%ld\\n", atoi(argv[1]) * units[n].seconds);
+    return 0;
+}
+"""
+
+
+def test_an_edit_of_a_table_is_told_though_no_code_stands_there() -> None:
+    folder, entry = subject_folder("edits-units", units_c=UNITS), Statement("units.c", 5)
+    cases = [Case(a, tuple(a.split()), expected=Expected(o)) for a, o in (("1 m", b"60\n"), ("3 m", b"180\n"))]
+    cases += [Case(a, tuple(a.split())) for a in ("2 d", "3 h", "5 s", "0 m")]
+    program = subject_from_sources([folder / "units.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs = run_all(program)
+    assert entry not in program.places.statements
+    ranking = [Entry(at, 1.0, 1, 1) for at in (Statement("units.c", 12), entry)]
+    tried = tried_edits(program, runs, ranking, runs.failing, time.monotonic() + 200, MADE)
+    assert ("`60` instead of `610`", 5) in {(row["rule"], row["line"]) for row in tried.rows}

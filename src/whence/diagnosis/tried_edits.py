@@ -245,7 +245,9 @@ def _rows(
     rows: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The edits as rules, the likeliest first: of each statement the first ones that one line shows."""
-    sources, known = suspects.sources, dict.fromkeys(subject.places.statements)
+    sources = suspects.sources
+    entries = (Statement(*at) for at in suspects.statements)  # of tables, which are no code
+    known = {*subject.places.statements, *entries}
     counts: dict[Statement, int] = {}
     for cost, one in found:
         if (line := edited_line(sources[one.edit.file], one.edit)) is None:

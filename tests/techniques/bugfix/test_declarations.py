@@ -77,3 +77,15 @@ def test_no_running_program_can_choose_them_and_each_comes_once() -> None:
     assert edits and not any(edit.is_choice for edit in edits)
     assert len({edit.parts for edit in edits}) == len(edits)
     assert all(edit.is_choice for line in range(1, 17) for _, edit in files["c.c"].on(line))
+
+
+def test_a_variable_gets_the_type_of_what_is_cast_to_its_own() -> None:
+    text = (
+        b"double f(double *at, double mean)\n{\n    long apart = (long)(at[0] - mean);\n    int *p = (int *)at;\n"
+        b"    long n = (int)mean;\n    return apart * n * *p;\n}\n"
+    )
+    source = CSource(text)
+    found = {edited(source, edit).split(b"\n")[edit.line - 1] for _, edit in FileCandidates(source, "c.c").alone(6)}
+    assert b"    double apart = at[0] - mean;" in found
+    assert not any(b"(int)" not in line and b"n = " in line for line in found)  # that is another type's cast
+    assert not any(line.strip().startswith(b"double *p") for line in found)

@@ -37,7 +37,7 @@ class DeclarationChanges:
     """The changes of the declarations in one file."""
 
     def __init__(self, scope: Scope, types: ExpressionTypes) -> None:
-        self._source, self._resolved = scope.source, types.resolved
+        self._source, self._resolved, self._type_of = scope.source, types.resolved, types.of
 
     def on(self, line: int) -> Iterator[tuple[Part, int]]:
         """The changes of the declarations that begin on a line, each with its tier."""
@@ -66,6 +66,7 @@ class DeclarationChanges:
         texts = ["array_declarator"] if self._resolved(self._source.name(kind)) in CHARACTERS else []
         indirect = ("pointer_declarator", *texts)
         points = all(any(n.type in indirect for n in walk(one)) for one in declarators)
+        yield from ((part, WIDER) for part in self._uncast(kind, declarators))
         yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
         for declarator in declarators:
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
@@ -74,6 +75,18 @@ class DeclarationChanges:
             for size in sizes:
                 if size is not None:
                     yield from ((_text(size, new), POSSIBLE) for new in self._larger(self._source.name(size)))
+
+    def _uncast(self, kind: Node, declarators: list[Node]) -> Iterator[Part]:
+        """One variable, with the type of what is cast to its own: ``double x = y;`` for ``long x = (long)y;``."""
+        value = declarators[0].child_by_field_name("value") if len(declarators) == 1 else None
+        to, inner = (value.child_by_field_name(name) if value is not None else None for name in ("type", "value"))
+        if value is None or to is None or inner is None or value.type != "cast_expression":
+            return
+        own, type_ = self._resolved(self._source.name(kind)), self._resolved(self._type_of(inner))
+        if self._resolved(self._source.name(to)) == own != type_ and is_number(type_):
+            between = self._source.text[kind.end_byte : value.start_byte]
+            plain = inner.named_children[0] if inner.type == "parenthesized_expression" else inner
+            yield Part(Kind.TEXT, kind.start_byte, value.end_byte, type_.encode() + between + self._source.of(plain))
 
     def _has_no_value(self, node: Node) -> bool:
         """Whether what a declaration declares has any value at first."""
