@@ -179,6 +179,7 @@ void whence_descriptor_in(int descriptor, size_t length);   /* read and its kin 
 void whence_descriptor_out(int descriptor, size_t length);  /* write and its kin */
 void whence_descriptor_moved(int descriptor);               /* lseek */
 void whence_descriptor_opened(int descriptor);              /* open, dup2: another file stands behind the number now */
+void whence_standard_streams(void); /* before a call that may put another file behind a standard stream */
 
 /* memory.c: what is known about the size of a block of the heap (0 where nothing is). */
 size_t whence_block_size(void *block);

@@ -43,6 +43,7 @@ LIBRARY_SAME(fopen64, fopen);
 
 LIBRARY(FILE *, freopen, const char *path, const char *mode, FILE *old)
 {
+    whence_standard_streams();
     int before = errno;
     FILE *stream = freopen(path, mode, old);
     EFFECTS_ERRNO(freopen, before)
@@ -92,6 +93,7 @@ LIBRARY(FILE *, popen, const char *command, const char *mode)
 
 LIBRARY(int, fclose, FILE *stream)
 {
+    whence_standard_streams();
     int before = errno, descriptor = fileno(stream);
     EFFECTS(fclose) { whence_stream_moved(stream); }
     int result = fclose(stream);
@@ -101,6 +103,7 @@ LIBRARY(int, fclose, FILE *stream)
 
 LIBRARY(int, pclose, FILE *stream)
 {
+    whence_standard_streams();
     int before = errno, descriptor = fileno(stream);
     EFFECTS(pclose) { whence_stream_moved(stream); }
     int result = pclose(stream);

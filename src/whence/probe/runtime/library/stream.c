@@ -4,7 +4,8 @@
    everything else that moves it; where the descriptor cannot seek (pipe, socket, terminal), bytes are counted from the
    start of the run. Hidden state: a file's contents count as one state, which each write changes, so that a read of a
    temporary file depends on what was written to it; a standard stream has state only once it was moved or hit its end.
-   A file that is standard output or error under another name counts as that. */
+   A file that is standard output or error under another name counts as that; and what another file was put behind the
+   number of (freopen, dup2) is no standard stream any more, but that file. */
 #include "library/library.h"
 
 #include <stdio_ext.h>
@@ -17,9 +18,38 @@ struct stream {
     int known;    /* whether `position` and `key` hold */
     int moved;    /* whether there is state that a read depends on */
     int same;     /* standard output or error, where it is another name of that; 0: of neither */
+    int other;    /* the number of a standard stream, behind which there is another file now */
 };
 
 static struct stream streams[UNKNOWN_STREAM + 1];
+
+/* The files of the standard streams before the program put others in their place. */
+static struct {
+    dev_t device;
+    ino_t file;
+    int is_file; /* a regular one, or a pipe: two of these are the same only where it is one */
+} standard[STDERR_FILENO + 1];
+static int are_noted;
+
+void whence_standard_streams(void)
+{
+    int before = errno;
+    for (int stream = 0; stream <= STDERR_FILENO && !are_noted; stream++) {
+        struct stat status;
+        if (fstat(stream, &status) != 0)
+            continue;
+        standard[stream].device = status.st_dev;
+        standard[stream].file = status.st_ino;
+        standard[stream].is_file = S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
+    }
+    are_noted = 1;
+    errno = before;
+}
+
+static int is_standard(int stream, const struct stat *status)
+{
+    return standard[stream].device == status->st_dev && standard[stream].file == status->st_ino;
+}
 
 static int slot_of(int descriptor)
 {
@@ -31,7 +61,7 @@ static int slot_of_stream(FILE *stream) { return slot_of(fileno(stream)); }
 static uint64_t key_of(int slot)
 {
     struct stat status;
-    if (slot <= STDERR_FILENO || slot == UNKNOWN_STREAM || fstat(slot, &status) != 0)
+    if ((slot <= STDERR_FILENO && !streams[slot].other) || slot == UNKNOWN_STREAM || fstat(slot, &status) != 0)
         return (uint64_t)slot;
     return 1ull << 39 | (((uint64_t)status.st_dev << 24 ^ (uint64_t)status.st_ino) & 0x7FFFFFFFFF);
 }
@@ -71,7 +101,9 @@ static void input(struct stream *stream, size_t length)
 
 static void output(struct stream *stream, uint64_t position, size_t length)
 {
-    unsigned number = stream->same ? (unsigned)stream->same : (unsigned)(stream - streams);
+    unsigned number = stream->same    ? (unsigned)stream->same
+                      : stream->other ? UNKNOWN_STREAM
+                                      : (unsigned)(stream - streams);
     whence_effect(WHENCE_OUT, number, 2, position, length, 0);
     stream->position += length;
     if (stream->key > UNKNOWN_STREAM)
@@ -156,21 +188,25 @@ void whence_descriptor_moved(int descriptor)
 }
 
 /* The standard stream that a descriptor is another name of, as by /dev/stdout; 0: of none. */
-static int same_as(int descriptor)
+static int same_as(int descriptor, const struct stat *status)
 {
-    struct stat status, standard;
-    if (fstat(descriptor, &status) || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)))
-        return 0;
-    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (stream != descriptor && !fstat(stream, &standard) && standard.st_dev == status.st_dev &&
-            standard.st_ino == status.st_ino)
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
+        if (stream != descriptor && standard[stream].is_file && is_standard(stream, status))
             return stream;
-    }
     return 0;
 }
 
 void whence_descriptor_opened(int descriptor)
 {
-    if (descriptor >= 0)
-        streams[slot_of(descriptor)] = (struct stream){.same = same_as(descriptor)};
+    struct stat status;
+    if (descriptor < 0)
+        return;
+    whence_standard_streams();
+    struct stream opened = {0};
+    if (fstat(descriptor, &status) == 0) {
+        int is_own = descriptor <= STDERR_FILENO && is_standard(descriptor, &status);
+        opened.same = is_own ? 0 : same_as(descriptor, &status);
+        opened.other = descriptor <= STDERR_FILENO && !is_own;
+    }
+    streams[slot_of(descriptor)] = opened;
 }

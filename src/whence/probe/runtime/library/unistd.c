@@ -348,6 +348,7 @@ LIBRARY(char *, mkdtemp, char *path)
 
 LIBRARY(int, close, int descriptor)
 {
+    whence_standard_streams();
     int before = errno;
     int result = close(descriptor);
     EFFECTS_ERRNO(close, before) { whence_descriptor_opened(descriptor); }
@@ -364,6 +365,7 @@ LIBRARY(int, dup, int descriptor)
 
 LIBRARY(int, dup2, int descriptor, int wanted)
 {
+    whence_standard_streams();
     int before = errno;
     int copy = dup2(descriptor, wanted);
     EFFECTS_ERRNO(dup2, before) { whence_descriptor_opened(copy); }
@@ -372,6 +374,7 @@ LIBRARY(int, dup2, int descriptor, int wanted)
 
 LIBRARY(int, dup3, int descriptor, int wanted, int flags)
 {
+    whence_standard_streams();
     int before = errno;
     int copy = dup3(descriptor, wanted, flags);
     EFFECTS_ERRNO(dup3, before) { whence_descriptor_opened(copy); }
