@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -489,3 +491,28 @@ def test_of_several_that_printed_it_nothing_is_told() -> None:
     captured = captured_cases(subject, config)
     assert captured.failing == 0
     assert any("does not show which output is wrong" in line for line in captured.remarks), captured.remarks
+
+
+@pytest.mark.parametrize("given", ["tell tests/data/below.in", "tell <tests/data/below.in"])
+def test_what_a_shell_compares_with_a_file_beside_the_input_is_found_there(given: str) -> None:
+    script = f'test "$(./tool {given})" = "$(cat tests/data/below.ok)"'
+    subject, config = suite("beside", below=script, above="echo 3 | ./tool tell | grep 3")
+    write(subject.folder / "tests/data/below.in", "-4 -2\n")
+    write(subject.folder / "tests/data/below.ok", "the largest is -2\n")
+    write(subject.folder / "tests/data/other.ok", "the largest is -9\n")
+    captured = captured_cases(subject, config)
+    wrong = [case.expected and case.expected.stdout for case in captured.cases if not case.passed]
+    assert wrong == [b"the largest is -2\n"]
+
+
+def test_tests_find_the_programs_that_the_user_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that they need may lie in an environment of the user's, as pytest mostly does."""
+    helper = tmp_path / f"bin/of-the-user-{time.time_ns()}"  # of which nothing is known of an earlier session
+    write(helper, '#!/bin/sh\nexec "$@"\n').chmod(0o755)
+    script = {"seen": f"echo 3 | {helper.name} ./tool largest | grep 3"}
+    lost = captured_cases(*suite("path", **script))
+    assert (len(lost.cases), lost.apart) == (0, ["tests/seen.sh"])
+    monkeypatch.setenv("PATH", f"{helper.parent}:{os.environ['PATH']}")
+    found = captured_cases(*suite("path", **script))  # and what was seen without it is not believed
+    assert [case.passed for case in found.cases] == [True]
+    assert not dict(found.cases[0].environment)

@@ -7,6 +7,7 @@ definition) has no expectation yet; ``expectations.learn_expected`` fills it in.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -20,6 +21,7 @@ from whence.run.compare import EXACT, Comparison
 from whence.run.config import SOURCES_OF_CASES, CasesConfig, SubjectConfig
 from whence.run.junit_reports import junit_names, printing_reports
 from whence.run.outcome import Expected, Rule
+from whence.run.sandbox import PINNED
 from whence.run.schedule import Schedule
 from whence.run.verdicts import tap_names
 
@@ -380,12 +382,18 @@ def _cases_of_command(settings: CasesConfig, config: SubjectConfig) -> list[Case
             expected=Expected(),
             rule=RULES[settings.verdict],
             command=command.replace("{name}", shlex.quote(name)),
+            environment={} if "PATH" in settings.environment else {"PATH": own_path()},
             suite=suite,
             skip_statuses=settings.skip,
             failing_output=settings.failing_output,
         )
         for name in _names_of_tests(settings, config)
     ]
+
+
+def own_path() -> str:
+    """Where the user finds programs: tests need what there may be, such as Python with pytest in an environment."""
+    return os.environ.get("PATH") or PINNED["PATH"]
 
 
 def _case_of_tests(settings: CasesConfig, config: SubjectConfig) -> list[Case]:

@@ -64,9 +64,10 @@ def wanted(invocations: Sequence[Invocation], texts: Iterable[bytes], output: by
     """Invocations with what may have been wanted of each instead of its output, the likeliest first.
 
     ``texts`` are those of the test's script: an output that is among them is taken for right. ``output`` is what the
-    test has printed.
+    test has printed. Of an invocation texts in that come first, and then such as no other one gave.
     """
     known, printed = _stripped(texts), _stripped(texts_in(output))
+    given = {one.stdout.strip() for one in invocations}
     found: dict[tuple[str, bytes], tuple[float, Invocation, bytes]] = {}
     for one in invocations:
         got = one.stdout.strip()
@@ -75,7 +76,9 @@ def wanted(invocations: Sequence[Invocation], texts: Iterable[bytes], output: by
         if not got or got in known or len(got) > LONGEST:
             continue
         shown = got in output or got in printed  # a test that complains of an output may print it
-        for likeness, text in sorted(_alike(got, known | printed), reverse=True)[:MOST_ALIKE]:
+        alike = _alike(got, known | printed)
+        first = sorted(alike, key=lambda found: (found[1] in printed, found[1] not in given, found), reverse=True)
+        for likeness, text in first[:MOST_ALIKE]:
             ending = one.stdout[len(one.stdout.rstrip()) :]
             found.setdefault((one.order, text), (likeness + shown, one, text + ending))
     ordered = sorted(found.values(), key=lambda item: (-item[0], item[1].order))

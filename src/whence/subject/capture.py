@@ -40,7 +40,7 @@ from whence.subject.suite_runner import SuiteRunner
 from whence.subject.told import with_what_they_want
 
 MOST_PASSING, MOST_FAILING = 150, 50  # cases; of more the runs take the time that is to explain the failure
-VERSION = 31  # of what is kept, and of how it was chosen
+VERSION = 33  # of what is kept, and of how it was chosen
 NAMED = 3  # reasons and tests that are told
 ELSEWHERE = "it does something else when it is run outside of its test"
 Progress = Callable[[int, int], None]
@@ -121,7 +121,7 @@ def captured_cases(
     if captured is None:
         capture = _Capture(subject, config, keeper, earlier)
         captured = capture.run(progress)
-        if not capture.lost:  # it may be run the next time
+        if capture.has_run and not capture.lost:  # what lacked may be there the next time
             keeper.save(captured, manifest)
     return captured
 
@@ -154,6 +154,7 @@ class _Capture:
         self._subject, self._config, self._keeper, self._earlier = subject, config, keeper, earlier
         self._left_out: Counter[str] = Counter()
         self.lost: list[str] = []  # why tests could not be run
+        self.has_run = False  # whether a test ran the program
 
     def run(self, progress: Progress | None) -> CapturedCases:
         subject = self._subject
@@ -166,6 +167,7 @@ class _Capture:
                     self.lost.append(f"a test was left out: {error}")
                 if progress:
                     progress(number, len(subject.cases))
+            self.has_run = any(test.invocations for test in tests)
             tests, silent = with_printed_failures(tests)
             tests = with_what_they_want(suite, tests, [_judged_by(case, case.name in silent) for case in subject.cases])
             if (single := self._single_tests(tests, suite)) is not None:

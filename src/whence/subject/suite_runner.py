@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from whence.build.shim import place_shim
-from whence.run.cases import Case
+from whence.run.cases import Case, own_path
 from whence.run.invocations import Invocation, read_invocations
 from whence.run.oracle import judge
 from whence.run.runner import Runner
@@ -78,5 +78,7 @@ class SuiteRunner:
         """The variables of an invocation without what every run is given, and without what finds the judges."""
         own = dict(variables)
         own["PATH"] = own.get("PATH", PINNED["PATH"]).replace(f"{self._root / 'judges'}:", "")
+        if own["PATH"] == own_path():
+            del own["PATH"]
         given = {**PINNED, "HOME": str(self.work), "PWD": str(self.work), "TMPDIR": str(self.work)}
         return {name: value for name, value in own.items() if given.get(name) != value}

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from whence.run.cases import Case
 from whence.run.compared_outputs import right_outputs
+from whence.run.invocations import Invocation
 from whence.run.runner import RunLost
 from whence.run.taken_apart import TestRun, Told
-from whence.run.told_texts import HUNK, shown_instead, texts_in, wanted
+from whence.run.told_texts import HUNK, LONGEST, shown_instead, texts_in, wanted
 from whence.run.verdicts import FAILING
 from whence.subject.suite_runner import SuiteRunner
 
@@ -29,6 +30,7 @@ SECONDS = 60.0  # after which no further test is told anything; each has its sha
 ERROR = 1  # the status that a test is told where it may want an error
 SCRIPTS = re.compile(r"\.(sh|bash|t|test|tests|bats|pl|py|awk|tcl)$")
 LARGEST_SCRIPT, MOST_SCRIPTS = 1 << 18, 200
+WORDS = re.compile(r"[A-Za-z0-9]+")  # of a test's name
 # What tests say of a check that failed: more than tells a failing test from a passing one (``FAILING``), since here
 # it is only asked which of two runs of one test says less of it.
 COMPLAINT = re.compile(
@@ -161,7 +163,7 @@ class _Asking:
         failed = [number for one in usable[::-1] if one.status and (number := self.suite.number(one)) not in told]
         for number in failed[:MOST_STATUSES]:
             yield number, Told(status=0)
-        texts = [text for script in self._scripts() for text in texts_in(script)]
+        texts = [*(text for script in self._scripts() for text in texts_in(script)), *self._beside(usable)]
         for one, text in wanted(usable, texts, self.test.output)[:MOST_OUTPUTS]:
             yield self.suite.number(one), Told(stdout=text)
         for one in [one for one in usable if not one.status][::-1][:MOST_STATUSES]:
@@ -169,11 +171,22 @@ class _Asking:
         for number in failed[MOST_STATUSES:MOST_ERRORS]:
             yield number, Told(status=0)
 
+    @property
+    def _files(self) -> list[Path]:
+        """The files of the suite's folder, as the test found them."""
+        folder = self.case.suite.folder if self.case.suite is not None else None
+        return sorted(path for path in folder.rglob("*") if path.is_file()) if folder is not None else []
+
+    def _beside(self, invocations: Sequence[Invocation]) -> Iterator[bytes]:
+        """Files of the suite with the name of what an invocation was given, or of the test: ``b.ok`` for ``b.in``."""
+        names = {Path(word).stem for one in invocations for word in one.words[1:]} | {*WORDS.findall(self.case.name)}
+        files = (path for path in self._files if path.stem in names)
+        yield from (path.read_bytes() for path in files if path.stat().st_size <= LONGEST)
+
     def _scripts(self) -> Iterator[bytes]:
         """The test's own script, where its name leads to one; else all that may be scripts of the suite."""
-        work = self.suite.work
         own = Path(self.case.name.partition("::")[0]).name
-        files = [path for path in sorted(work.rglob("*")) if path.is_file() and path.stat().st_size <= LARGEST_SCRIPT]
+        files = [path for path in self._files if path.stat().st_size <= LARGEST_SCRIPT]
         named = [path for path in files if path.name == own]
         for path in (named or [path for path in files if SCRIPTS.search(path.name)])[:MOST_SCRIPTS]:
             yield path.read_bytes()
