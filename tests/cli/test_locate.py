@@ -333,10 +333,11 @@ def test_suite_with_a_case_of_the_command_line():
 
 
 def test_command_that_does_not_run_the_program():
-    folder = project("suite-none", 'command = "sh -c false"\n')
+    folder = project("suite-none", 'command = "echo no such tool >&2; false"\n')
     (folder / "sums").unlink(missing_ok=True)
     done = whence(folder, "locate")
     assert (done.status, "no case ran the instrumented program" in done.err) == (2, True)
+    assert "test `command` fails, and says at its end: no such tool" in done.err
     assert "other captured programs" not in done.err
     shutil.copy2(folder / "calc", folder / "sums")
     done = whence(folder, "locate")

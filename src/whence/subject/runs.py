@@ -329,20 +329,23 @@ def _judged(
         others = "\n".join(f"nor {other}" for other in left_out[1:6])
         raise SubjectError(f"no case can be used: {left_out[0]}", others or "add a case that ends by itself")
     if all(row is None for row in rows):
-        raise SubjectError("no case ran the instrumented program", _how_to_run(subject))
+        raise SubjectError("no case ran the instrumented program", "\n".join(_how_to_run(subject, tested)))
     return Runs(tested, _matrix(rows), left_out, alone, depending)
 
 
-def _how_to_run(subject: Subject) -> str:
-    """What helps where no case runs the program."""
+def _how_to_run(subject: Subject, tested: Sequence[Tested]) -> Iterator[str]:
+    """What helps where no case runs the program: lines."""
     hint = "the `command` has to run the program at `path` in its copy of the folder; where it builds that again "
-    hint += "(is a source newer?), the plain program is back"
+    yield hint + "(is a source newer?), the plain program is back"
+    failing = (one for one in tested if one.outcome.failed)
+    printed = ((one.case.name, (one.result.stderr.strip() or one.result.stdout.strip())) for one in failing)
+    if (first := next(((name, text) for name, text in printed if text), None)) is not None:
+        yield f"test `{first[0]}` fails, and says at its end: {first[1].splitlines()[-1].decode(errors='replace')}"
     own = subject.executable.resolve()
     others = [path for path, _ in programs(subject.folder) if path.resolve() != own and captured_modules(path)]
-    if not others:
-        return hint
-    names = ", ".join(str(path.relative_to(subject.folder)) for path in sorted(others)[:OTHERS])
-    return f"{hint}\nother captured programs here, of which `path` may name one: {names}"
+    if others:
+        names = ", ".join(str(path.relative_to(subject.folder)) for path in sorted(others)[:OTHERS])
+        yield f"other captured programs here, of which `path` may name one: {names}"
 
 
 def _matrix(rows: list[NDArray[np.uint32] | None]) -> NDArray[np.uint32]:
