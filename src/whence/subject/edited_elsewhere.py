@@ -12,10 +12,12 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from os import cpu_count
 from pathlib import Path
 from threading import Lock
+from weakref import finalize
 
 from whence.build.capture import read_executable, real_executable
 from whence.build.edited import Rebuild
@@ -45,12 +47,21 @@ class EditedElsewhere:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._scratch = scratch("edited-elsewhere")
-        self._rebuild = Rebuild(subject.capture, Path(self._scratch.name))
         self._programs = dict[str, _OtherProgram | None]()
         self._numbers, self._lock = 0, Lock()
         self._checked = dict[tuple[str, bytes, int], Check]()  # new texts of files, but for those without enough time
         self._refuting = Counter[str]()  # tests, by how many edits they failed with
+
+    @cached_property
+    def _place(self) -> Path:
+        """The folder of what is built, which goes when nobody asks any more."""
+        folder = scratch("edited-elsewhere")
+        finalize(self, folder.cleanup)
+        return Path(folder.name)
+
+    @cached_property
+    def _rebuild(self) -> Rebuild:
+        return Rebuild(self._subject.capture, self._place)
 
     def check(self, at: Statement, text: bytes, deadline: float) -> Check:
         """The tests with a new text of a statement's file; ``cases`` counts those that could tell.
@@ -116,8 +127,7 @@ class EditedElsewhere:
 
     def _program(self, test: Case) -> _OtherProgram | None:
         if test.name not in self._programs:
-            place = Path(self._scratch.name, str(len(self._programs)))
-            self._programs[test.name] = _opened(self._subject, test, place)
+            self._programs[test.name] = _opened(self._subject, test, self._place / str(len(self._programs)))
         return self._programs[test.name]
 
 
@@ -142,6 +152,8 @@ class _Runs:
             while self._waiting and not self.fails:
                 program = self._waiting.popleft()
                 passes = program.passes(runner, objects, name, self._deadline)
+                if passes is False:  # once more, since tests can be flaky, and it is told
+                    passes = program.passes(runner, objects, name, self._deadline)
                 self.passed += passes is True
                 if passes is False:
                     self.fails = program.test
