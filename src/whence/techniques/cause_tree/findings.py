@@ -29,7 +29,8 @@ MOST_FOLLOWED = 1_000_000  # events that led to the failure through which data i
 MOST_EVENTS = 200_000  # that are encoded, the last ones; what they take from earlier ones is as recorded
 FIRST_EVENTS = 20_000  # that are encoded where time may be short: how long they take tells how many more there can be
 SLOWEST = 0.0002  # seconds that an event may take to encode
-ENCODING, EXPLORING = 0.5, 0.75  # of the budget, at most: until all is encoded, and until the tree is grown
+# Of the budget, at most: until all is encoded, the tree is grown, and its causes are told. What is left joins these.
+ENCODING, EXPLORING, TELLING = 0.5, 0.75, 0.88
 MOST_LINES = 1000  # on one way, in a score
 Events = NDArray[np.int64]
 NOTED = 5  # kinds of unmodelled instructions that are named
@@ -157,7 +158,7 @@ def _inputs(recording: Recording) -> Inputs:
 
 def causes(reader: TraceReader, symptom: Symptom, recording: Recording, options: Options = Options()) -> Findings:
     """The statements of a run's cause tree, those of the lowest levels first, and the tree (part ``tree``)."""
-    latest = time.monotonic() + options.budget
+    latest = time.monotonic() + TELLING * options.budget
     built = build(reader, symptom, recording, options)
     explanation = Explanation(built.tree)
     opened = built.tree.opened(options.depth)
