@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from whence.run.cases import Case
@@ -171,11 +172,14 @@ class _Asking:
         for number in failed[MOST_STATUSES:MOST_ERRORS]:
             yield number, Told(status=0)
 
-    @property
+    @cached_property
     def _files(self) -> list[Path]:
         """The files of the suite's folder, as the test found them."""
         folder = self.case.suite.folder if self.case.suite is not None else None
-        return sorted(path for path in folder.rglob("*") if path.is_file()) if folder is not None else []
+        if folder is None:
+            return []
+        inside = (path for path in folder.rglob("*") if not path.is_relative_to(folder / ".git"))
+        return sorted(path for path in inside if path.is_file())
 
     def _beside(self, invocations: Sequence[Invocation]) -> Iterator[bytes]:
         """Files of the suite with the name of what an invocation was given, or of the test: ``b.ok`` for ``b.in``."""
