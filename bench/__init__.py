@@ -28,6 +28,7 @@ INSIDE = {
     "solvers": "formula_based",
     "memory.cost": "memory",  # the time of the pass alone
     "memory.large": "memory",
+    "values_order": "value_replacement",  # what it weighs of a statement
     "suppression": "execution_suppression",  # its points, and the variants that it runs
     "suppression.cost": "execution_suppression",
     "threads.schedules": "schedules",  # its strategies one by one

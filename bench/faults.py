@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -45,16 +45,21 @@ def fault_options(description: str | None, workers: int = 2) -> argparse.Argumen
     return parser
 
 
-def each_fault(options: argparse.Namespace, measure: Callable[..., T], *arguments: object) -> Iterator[T]:
+def each_fault(
+    options: argparse.Namespace,
+    measure: Callable[..., T],
+    *arguments: object,
+    faults_of: Callable[[str], Sized] = corpus.faults,
+) -> Iterator[T]:
     """``measure(program, number, *arguments)`` of the faults that the options take, in their order; first what is kept.
 
-    Faults that there was no time for are left out.
+    Faults that there was no time for are left out. ``faults_of``: those of a program that are numbered.
     """
     until = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
     chosen = [
         (number, program)
         for program in options.programs or corpus.programs()
-        for number in range(options.offset, len(corpus.faults(program)), options.every)
+        for number in range(options.offset, len(faults_of(program)), options.every)
     ]
     chosen = sorted(chosen) if options.minutes else chosen
     jobs = [(program, number, *arguments) for number, program in chosen]

@@ -149,7 +149,8 @@ class Source:
     def edited(self, edit: Edit) -> tuple[bytes, tuple[int, ...]]:
         """The text with the edit made, and the faulty lines in it, from 1.
 
-        Of what was removed these are the line that it stood on, or, if that is gone, those before and behind the gap.
+        Of what was removed these are the line that it stood on, or, if that is gone, those before and behind the gap,
+        and the one that a semicolon in its place stands on.
         """
         text = self.text[: edit.start] + edit.text + self.text[edit.end :]
         lines = text.split(b"\n")
@@ -160,7 +161,8 @@ class Source:
             return text, (first + 1,)
         behind = next((n for n in range(first, len(lines)) if _code(lines[n])), None)
         before = next((n for n in range(first - 1, -1, -1) if _code(lines[n])), None)
-        return text, tuple(n + 1 for n in (before, behind) if n is not None)
+        gap = first if lines[first].strip() == b";" else None
+        return text, tuple(n + 1 for n in (before, gap, behind) if n is not None)
 
 
 def _code(line: bytes) -> bytes:

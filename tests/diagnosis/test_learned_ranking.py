@@ -119,6 +119,8 @@ def test_what_the_text_asks_for_and_no_passing_case_comes_to_comes_first_where_n
     assert first(edit(D, 3.0, asked_for=True, **apart)) == D
     assert first(edit(D, 3.0, **apart)) == first(edit(D, 3.0, asked_for=True, **{**apart, "f2p": 1})) == A
     assert first(*(edit(at, 3.0, asked_for=True, **apart) for at in (C, D))) == A
+    assert first(rule(B), edit(D, 3.0, asked_for=True, **apart)) == D  # a clean rule says less
+    assert first(edit(B, 9.0, asked_for=True), edit(D, 3.0, asked_for=True, **apart)) == B  # passing cases come there
 
 
 def test_where_another_rule_is_clean_edits_are_weighed(base):

@@ -26,8 +26,9 @@ from whence.run.outcome import Expected
 from whence.subject.runs import coverage, run_all
 from whence.subject.subject import with_cases
 from whence.techniques.value_replacement.mapping_pairs import Search, Searched, Settings
-from whence.techniques.value_replacement.ranking import search, values, what_was_found, what_was_searched
+from whence.techniques.value_replacement.ranking import KINDS, search, values, what_was_found, what_was_searched
 from whence.techniques.value_replacement.targets import Plan, Target
+from whence.techniques.value_replacement.weights import weighed
 
 
 @dataclass
@@ -110,7 +111,11 @@ def test_a_wrong_comparison() -> None:
     assert found.lines == {found.line(part) for part in ("int tickets", "if (tickets", "printf")}
     ranks = {e.statement.line: (e.rank, e.rank_worst) for e in found.findings.ranking}
     assert ranks[found.line("if (tickets")] == (1, 1)  # which the other outcome of a branch mends
-    assert ranks[found.line("int tickets")] == ranks[found.line("printf")] == (2, 3)
+    assert ranks[found.line("printf")] == (2, 2) and ranks[found.line("int tickets")] == (3, 3)  # what `atoi` gives
+    equal = {
+        e.statement.line: (e.rank, e.rank_worst) for e in tried(TICKETS, TICKETS_RIGHT, ties="op2").findings.ranking
+    }
+    assert equal[found.line("int tickets")] == equal[found.line("printf")] == (2, 3)
     assert {e.statement.line for e in found.findings.ranking if e.evidence["branches"]} == {found.line("if (tickets")}
 
 
@@ -246,7 +251,10 @@ def test_a_pair_that_corrects_the_first_wrong_line_is_relaxed() -> None:
 
 
 def test_relaxed_pairs_count_less_than_exact_ones() -> None:
-    found = tried(FACTORS, FACTORS_RIGHT)
+    alike = dict.fromkeys(("same_change", *KINDS), 0) | {"failing": 1, "passing": 1}
+    exact, relaxed = ({**alike, "pairs": one, "relaxed": 1 - one, "used": one} for one in (1, 0))
+    assert weighed(exact, 1, 1, 1) > weighed(relaxed, 1, 1, 1) > weighed({**relaxed, "relaxed": 0}, 1, 1, 1)
+    found = tried(FACTORS, FACTORS_RIGHT, ties="op2")
     for entry in found.findings.ranking:
         whole = entry.evidence["pairs"] + 0.5 * entry.evidence["relaxed"]
         assert whole <= entry.score < whole + 0.5
@@ -304,7 +312,9 @@ def test_the_ranking_is_by_runs_then_the_same_change_then_branches_then_the_form
 def test_without_a_formula_op2_orders_and_the_sources_own_in_its_plain_ranking() -> None:
     for plain, formula in ((False, "op2"), (True, "tarantula")):
         mine, other = (tried(TICKETS, TICKETS_RIGHT, ties=ties, plain=plain) for ties in (None, formula))
-        assert [e.evidence for e in mine.findings.ranking] == [e.evidence for e in other.findings.ranking]
+        assert {str(e.evidence) for e in mine.findings.ranking} == {str(e.evidence) for e in other.findings.ranking}
+        ranked = [[e.statement for e in found.findings.ranking] for found in (mine, other)]
+        assert (ranked[0] == ranked[1]) == plain
 
 
 @pytest.mark.parametrize(("text", "right"), [(TICKETS, TICKETS_RIGHT), (SPEEDS, SPEEDS_RIGHT)])

@@ -22,7 +22,7 @@ import numpy as np
 from whence.diagnosis.combined_ranking import in_order
 from whence.diagnosis.ranking_features import Features, Floats
 from whence.diagnosis.statement_kinds import Kinds
-from whence.diagnosis.tried_edits import CLEAN, FAMILY, best_edits, has_clean, is_checked
+from whence.diagnosis.tried_edits import CLEAN, FAMILY, UNCHECKED, best_edits, has_clean, is_checked
 from whence.findings import Entry, Findings, Statement, rank
 
 MODEL = Path(__file__).with_name("ranking_model.json")
@@ -114,10 +114,22 @@ def lifted(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapping[str,
 
     An edit with which all cases pass, and which the text itself asks for, is above all others: few are.
     """
-    if asked := [rule for rule in rules if rule.get("asked_for") and rule["score"] >= CLEAN and is_checked(rule)]:
-        return _corruption_first(ranked, _above(ranked, scores, _statements(asked)))
+    if asked := _asked_for(rules):
+        return _corruption_first(ranked, _above(ranked, scores, asked))
     first = _mending_first if not has_clean(rules) else _edited_first
     return _corruption_first(ranked, first(ranked, scores, rules))
+
+
+def _asked_for(rules: Sequence[Mapping[str, Any]]) -> set[Statement]:
+    """The statements with an edit that the text asks for, with which all cases pass.
+
+    Where passing cases come to none of these, it counts if it is the only one: several may fit by chance.
+    """
+    mending = [rule for rule in rules if rule["score"] >= UNCHECKED and rule["f2p"] == rule["failing"]]
+    asked = [rule for rule in mending if rule.get("asked_for") and not rule["doubt"]]
+    checked = _statements(rule for rule in asked if rule["score"] >= CLEAN and is_checked(rule))
+    others = _statements(asked)
+    return checked or (others if len(others) == 1 else set())
 
 
 def _statements(rules: Iterable[Mapping[str, Any]]) -> set[Statement]:
@@ -128,12 +140,10 @@ def _mending_first(ranked: Sequence[Entry], scores: Floats, rules: Sequence[Mapp
     """The scores, with the one statement above all others where a change mends some failing cases and breaks no case.
 
     Where several have such a change, these may fit by chance. The faults that the weights were learned from have few
-    failing cases, of which a change mostly mends all or none. What no passing case comes to counts only where the text
-    asks for it, and all failing cases pass with it.
+    failing cases, of which a change mostly mends all or none. What no passing case comes to counts for nothing here.
     """
     sound = [rule for rule in rules if not (rule["doubt"] or rule["p2f"])]
-    asked = [rule for rule in sound if rule.get("asked_for") and rule["f2p"] == rule["failing"]]
-    mended = _statements(asked) or _statements(rule for rule in sound if rule["checked"])
+    mended = _statements(rule for rule in sound if rule["checked"])
     return _above(ranked, scores, mended if len(mended) == 1 else set())
 
 

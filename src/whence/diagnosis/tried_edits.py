@@ -282,7 +282,7 @@ def _rows(
 
 def words_of(edit: SourceEdit) -> str:
     """What an edit of one part does, in words."""
-    (part,), ((before, after),) = edit.parts, edit.changes
+    (part,), ((before, after),) = edit.written, edit.changes
     old, new = (text.decode("utf-8", "replace") for text in (before, after))
     if part.kind in (Kind.BEFORE, Kind.BEHIND):
         return f"`{new}` put in {'before' if part.kind is Kind.BEFORE else 'behind'} it"

@@ -2,6 +2,7 @@
 
 An edit is a few *parts*: a unit gets another text, a statement gets another one before or behind it, a condition around
 it, or is left out. Written into the source they give the edited file; `schemata.py` puts many of them into one text.
+What nobody would write as it has to be chosen is written otherwise: a first value is chosen behind its declaration.
 """
 
 from __future__ import annotations
@@ -47,12 +48,21 @@ class Part:
 
 @dataclass(frozen=True)
 class SourceEdit:
-    """A change of the file ``file`` (as statements name it) at ``line``; ``changes``: texts with what they become."""
+    """A change of the file ``file`` (as statements name it) at ``line``; ``changes``: texts with what they become.
+
+    ``parts`` can be chosen while the program runs; ``otherwise`` are those that the source gets, where they differ.
+    """
 
     file: str
     line: int
     parts: tuple[Part, ...]
     changes: tuple[tuple[bytes, bytes], ...] = ()
+    otherwise: tuple[Part, ...] = ()
+
+    @property
+    def written(self) -> tuple[Part, ...]:
+        """The parts as the source gets them."""
+        return self.otherwise or self.parts
 
     @cached_property
     def size(self) -> int:
@@ -68,7 +78,7 @@ class SourceEdit:
 def edited(source: CSource, edit: SourceEdit) -> bytes:
     """The file with the edit written into it."""
     text = source.text
-    for part in sorted(edit.parts, key=lambda part: part.start, reverse=True):
+    for part in sorted(edit.written, key=lambda part: part.start, reverse=True):
         start, end, new = _splice(source, part)
         text = text[:start] + new + text[end:]
     return text
@@ -79,9 +89,9 @@ def edited_line(source: CSource, edit: SourceEdit) -> tuple[int, bytes, bytes] |
 
     None where it changes several lines, or no text of one line says it.
     """
-    if len(edit.parts) != 1:
+    if len(edit.written) != 1:
         return None
-    start, end, new = _splice_in_line(source.text, edit.parts[0])
+    start, end, new = _splice_in_line(source.text, edit.written[0])
     before, after = source.text.split(b"\n"), (source.text[:start] + new + source.text[end:]).split(b"\n")
     changed = [number for number, (old, other) in enumerate(zip(before, after, strict=False)) if old != other]
     if len(before) != len(after) or len(changed) != 1:

@@ -445,7 +445,7 @@ def test_a_value_becomes_a_sum_with_what_its_variable_is_compared_with(place: st
 
 SIBLINGS = """\
 struct cell { int value, uses, left; };
-int used(const struct cell *c) { return c->left + c->uses; }
+int used(const struct cell *c) { return c->left + c->uses + c->value; }
 void clear(struct cell *c)
 {
     c->value = 0;
@@ -469,8 +469,9 @@ def test_what_the_text_asks_for_comes_at_the_first_statements_first() -> None:
     def lines(*statements: int) -> list[int]:
         return [edit.line for edit in Suspects(files, [("a.c", line) for line in statements], {}).asked_for()]
 
-    assert lines(13, 12, 14, 15, 13) == [13, 12, 14, 15]  # where `kept` can be given back
-    assert lines(14, 1) == [14] and not lines(5, 6)
+    assert lines(13, 12, 14, 15, 13)[:4] == [13, 12, 14, 15]  # where `kept` can be given back
+    assert lines(14, 1)[0] == 14 and not lines(5, 6)
+    assert lines(13, 12, 14, 15)[4:] == sorted(lines(13, 12, 14, 15)[4:], key=[13, 12, 14, 15].index)
 
 
 GUARDS = """\

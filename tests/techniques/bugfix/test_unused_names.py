@@ -24,7 +24,7 @@ static void tell(struct shelf *shelf)
 }
 static bool fits(const struct shelf *shelf, int weight)
 {
-    return shelf->weight + weight <= MOST && !shelf->full;
+    return shelf->weight + weight <= MOST - shelf->heavy && !shelf->full;
 }
 static int rounded(int weight)
 {

@@ -23,8 +23,11 @@ from whence.techniques.bugfix.contradictions import Contradictions
 from whence.techniques.bugfix.declarations import DeclarationChanges
 from whence.techniques.bugfix.entries import EntryChanges
 from whence.techniques.bugfix.expressions import ExpressionChanges, Splice
+from whence.techniques.bugfix.first_values import FirstValues
+from whence.techniques.bugfix.half_used import reads, sets
 from whence.techniques.bugfix.lacking import Lacking, LackingConditions
 from whence.techniques.bugfix.right_values import RightValues, splices
+from whence.techniques.bugfix.rows import Rows
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.shared_variables import shared_variables
 from whence.techniques.bugfix.statements import StatementChanges, is_last
@@ -85,6 +88,7 @@ class FileCandidates:
         self._lacking = LackingConditions(*common, self._expressions, self._statements)
         self._entries = EntryChanges(scope)
         self._contradictions = Contradictions(scope, terms)
+        self._first_values, self._rows = FirstValues(scope, terms), Rows(scope, terms)
         self._declarations = DeclarationChanges(scope, terms.types)
 
     def on(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
@@ -96,6 +100,9 @@ class FileCandidates:
         for statement in self._starting.get(line, ()):
             for parts, tier in self._statements.of(statement):
                 yield tier, self._edit(line, parts)
+            if (joined := self._statements.as_else(statement)) is not None:
+                chosen, written = joined
+                yield 0, SourceEdit(self.name, line, chosen, ((b"", b"else"),), (written,))
         for statement in self._closing.get(line, ()):
             for parts, tier in self._statements.behind(statement):
                 yield tier, self._edit(line, parts)
@@ -107,6 +114,22 @@ class FileCandidates:
     def asked_for(self) -> tuple[SourceEdit, ...]:
         """The edits that put in what the text of the file itself asks for, the surest first."""
         return (*(self._edit(line, (part,)) for line, part in self._contradictions.changes()), *self._filling())
+
+    @cached_property
+    def completing(self) -> tuple[SourceEdit, ...]:
+        """The edits that use what is left over: first values, and what rows of like statements lack."""
+        return (*self._beginning(), *self._in_rows())
+
+    def _beginning(self) -> Iterator[SourceEdit]:
+        """The edits that give a variable a first value which is read before it has one."""
+        for line, chosen, written, text in self._first_values.all():
+            yield SourceEdit(self.name, line, (chosen,), ((b"", text.encode("latin-1")),), (written,))
+
+    def _in_rows(self) -> Iterator[SourceEdit]:
+        """The edits that put in what a row of like statements, or conditions, lacks."""
+        for unit, splice in self._rows.conditions():
+            yield self._in_unit(unit, splice, self._line_of(splice.start))
+        yield from (self._edit(line, (part,)) for line, part in self._rows.statements())
 
     def _filling(self) -> Iterator[SourceEdit]:
         """The edits that put something into an empty block, the likeliest first; none where a file has many like it."""
@@ -120,19 +143,33 @@ class FileCandidates:
                 yield SourceEdit(self.name, line, (part,), ((b"", text),))
 
     def is_asked_for(self, edit: SourceEdit) -> bool:
-        """Whether the text asks for an edit, or it names what nothing names, and is no parameter."""
-        return edit in self.asked_for or _names(edit, self._shared_terms.unused.but_parameters(self._place_of(edit)))
+        """Whether the text asks for an edit, or it names what nothing does, no parameter, or what is half used."""
+        place = self._place_of(edit)
+        is_named = _names(edit, self._shared_terms.unused.but_parameters(place)) or self._completes(edit, place)
+        return edit in self.asked_for or edit in self.completing or is_named
 
     def naming_unused(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
-        """The edits of what stands on a line that name what nothing names there, each with its tier."""
-        if unused := self.unused(line):
-            yield from ((tier, edit) for tier, edit in self.on(line) if _names(edit, unused))
+        """The edits of what stands on a line that name what nothing names, or what is half used, with their tiers."""
+        if self.can_name_unused(line):
+            unused = frozenset[str]().union(*(self._shared_terms.unused.at(node) for node in self._nodes_on(line)))
+            for tier, edit in self.on(line):
+                if _names(edit, unused) or self._completes(edit, self._place_of(edit)):
+                    yield tier, edit
 
-    def unused(self, line: int) -> frozenset[str]:
-        """What the statements on a line could name, and nothing does."""
+    def can_name_unused(self, line: int) -> bool:
+        """Whether the statements on a line could name what nothing names, or what is half used."""
+        terms = self._shared_terms
+        return any(terms.unused.at(node) or terms.half_names(node) for node in self._nodes_on(line))
+
+    def _nodes_on(self, line: int) -> list[Node]:
         here = [unit.node for unit in self._units_on(line)]
-        here += [*self._starting.get(line, ()), *self._closing.get(line, ())]
-        return frozenset[str]().union(*(self._shared_terms.unused.at(node) for node in here))
+        return [*here, *self._starting.get(line, ()), *self._closing.get(line, ())]
+
+    def _completes(self, edit: SourceEdit, place: Node) -> bool:
+        """Whether an edit reads what nothing reads, or changes what nothing changes."""
+        half = self._shared_terms.half(place)
+        unread = half.unread | self._shared_terms.half_used.members
+        return any(reads(new, unread) or sets(new, half.unchanged) for _, new in edit.changes)
 
     def _place_of(self, edit: SourceEdit) -> Node:
         start = edit.parts[0].start

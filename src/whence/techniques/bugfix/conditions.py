@@ -158,7 +158,7 @@ class Conditions:
                 self._of_term[term] = list(self._usual(term))
             yield from self._of_term[term]
         near = [term for term in terms if term.near <= Near.AROUND][:MOST_PAIRED]
-        near += self._terms.unmentioned(statement)
+        near += self._terms.unread(statement)
         strings = [term for term in terms if term.type == "char *" and term.near <= Near.FUNCTION][:MOST_STRINGS]
         pointers = [term for term in terms if is_pointer(term.type)]
         own = [term for term in pointers if term.near is Near.STATEMENT][:MOST_PAIRED]

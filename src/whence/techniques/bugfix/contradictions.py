@@ -16,11 +16,12 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from whence.program.c_source import CSource, declared_name, is_leaf, is_listed, lines_of, walk
-from whence.program.source_edits import Kind, Part
+from whence.program.source_edits import Kind
 from whence.techniques.bugfix.conditions import statement_of
 from whence.techniques.bugfix.expression_types import constant, is_pointer
 from whence.techniques.bugfix.flags import never_changed
 from whence.techniques.bugfix.nesting import only_counted_up
+from whence.techniques.bugfix.put_in import Change, put_in
 from whence.techniques.bugfix.scope import Scope, declared
 from whence.techniques.bugfix.statements import is_last
 from whence.techniques.bugfix.terms import Terms
@@ -37,8 +38,6 @@ TWIN_NAME, BESIDE = 3, 12  # letters of a variable that has a twin, at least, an
 NOTHING = frozenset(("0", "NULL", "0.0", "false"))
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression"))
-
-Change = tuple[int, Part]  # the line of a statement, and what is put in beside it
 
 
 class _Access(NamedTuple):
@@ -93,7 +92,7 @@ class Contradictions:
             inside = [n for n in later if name in self._scope.variables(n)]
             inside.sort(key=lambda n: n.type != "return_statement")
             for statement in inside[:GIVEN_BACK]:
-                yield _put_in(Kind.BEFORE, statement, f"{self._source.name(value)} = {name};")
+                yield put_in(Kind.BEFORE, statement, f"{self._source.name(value)} = {name};")
 
     def _counted_down(self, function: Node, place: str) -> Iterator[Change]:
         """What a function that comes to itself counts up is counted down where it is left."""
@@ -102,9 +101,9 @@ class Contradictions:
             if not named <= self._scope.variables(statement).keys():
                 continue
             if statement.type == "return_statement":
-                yield _put_in(Kind.BEFORE, statement, f"{place}--;")
+                yield put_in(Kind.BEFORE, statement, f"{place}--;")
             elif statement.parent == body and is_last(statement):
-                yield _put_in(Kind.BEHIND, statement, f"{place}--;")
+                yield put_in(Kind.BEHIND, statement, f"{place}--;")
 
     def _flagged(self, function: Node) -> Iterator[Change]:
         """A flag that its function tests, and that always has the same value, gets the other one somewhere in it."""
@@ -160,7 +159,7 @@ class Contradictions:
                 nothing = constant(type_.removesuffix("*").rstrip(), 0) if is_pointer(type_) else None
                 is_like = tuple(self._scope.sizes.get(other, ())) in sizes and (other, at) not in cleared
                 if is_like and nothing is not None:
-                    yield _put_in(Kind.BEHIND, last, f"{other}[{at}] = {nothing};")
+                    yield put_in(Kind.BEHIND, last, f"{other}[{at}] = {nothing};")
 
     def _element(self, node: Node) -> _Element | None:
         """The use of an element that a node is: of an array, by a variable."""
@@ -187,7 +186,7 @@ class Contradictions:
             for member in missing:
                 nothing = constant(self._types.resolved(members[member]), 0)
                 if nothing is not None:
-                    yield _put_in(Kind.BEHIND, list(set_.values())[-1].statement, f"{object_}{member} = {nothing};")
+                    yield put_in(Kind.BEHIND, list(set_.values())[-1].statement, f"{object_}{member} = {nothing};")
 
     def _accesses(self, function: Node) -> Iterator[_Access]:
         """The uses of members in a function, in order of the text."""
@@ -244,12 +243,6 @@ def _renamed(source: CSource, node: Node, name: str, new: str) -> str:
 
 def _put_in_beside(statement: Node, text: str) -> Iterator[Change]:
     """What is put in in front of a statement, and behind it where nothing else stands there."""
-    yield _put_in(Kind.BEFORE, statement, text)
+    yield put_in(Kind.BEFORE, statement, text)
     if is_last(statement):
-        yield _put_in(Kind.BEHIND, statement, text)
-
-
-def _put_in(kind: Kind, statement: Node, text: str) -> Change:
-    start, end = statement.start_byte, statement.end_byte
-    part = Part(kind, start, end, text.encode("latin-1"), listed=is_listed(statement))
-    return lines_of(statement).start, part
+        yield put_in(Kind.BEHIND, statement, text)

@@ -40,6 +40,7 @@ _SIMPLE = re.compile(r"\w+|\([^()]*\)")  # what an operator can stand before
 _KEPT = re.compile(r"\w+(?:(?:->|\.)\w+)?")  # a variable, or a member of one
 _UNEQUAL = frozenset(("<", "<=", ">", ">=", "!="))
 _PLACES = frozenset(("identifier", "field_expression", "subscript_expression", "pointer_expression"))
+_ARITHMETIC = ("+", "-", "*", "/")
 _CHANGING = frozenset(("+", "-", "*", "/", "%", "&", "|", "^"))
 
 Tiered = tuple[str, int]
@@ -225,7 +226,7 @@ class Ingredients:
                 yield f"{term.text} = {other.text};", 1 + max(term.near, other.near)
                 if is_integer(term.type) and term.type not in CHARACTERS:
                     yield f"{term.text} += {other.text};", 2 + max(term.near, other.near)
-        yield from ((text, 0) for text in self._unmentioned(statement, places))
+        yield from self._unread(statement, places)
         yield from ((text, 0) for text in self._twins(statement)[:MOST_TWINS])
         yield from ((text, 1) for text in islice(self._called_alike(statement), MOST_ALIKE))
         yield from ((text, 1) for text in islice(self._bits([p for p in places if p.near <= Near.AROUND]), MOST_BITS))
@@ -269,16 +270,22 @@ class Ingredients:
                     found[self._terms.key(left)] |= dict.fromkeys(sorted(leaf.names & self._scope.constant_names))
         return defaultdict(list, {key: list(bits) for key, bits in found.items()})
 
-    def _unmentioned(self, statement: Node, places: list[Term]) -> Iterator[str]:
-        """What nothing names given to places, and numbers changed by it, or by a macro, whose type is not known."""
-        for value, place in product(self._terms.unmentioned(statement), places):
-            if place.type == value.type and place != value:
-                yield f"{place.text} = {value.text};"
-                if is_integer(value.type) and value.type not in CHARACTERS:
-                    yield f"{place.text} += {value.text};"
+    def _unread(self, statement: Node, places: list[Term]) -> Iterator[Tiered]:
+        """What nothing reads given to places, and numbers changed by it, or by a macro, whose type is not known.
+
+        They are changed as the function changes others first.
+        """
+        function = self._source.function_at(statement.start_byte)
+        text = self._source.of(function) if function is not None else b""
+        usual = {"+", *(sign for sign in _ARITHMETIC if f"{sign}=".encode() in text)}
+        for value, place in product(self._terms.unread(statement), places):
+            if place.type == value.type and place.text != value.text:
+                yield f"{place.text} = {value.text};", 0
+                if is_number(value.type) and value.type not in CHARACTERS:
+                    yield from ((f"{place.text} {sign}= {value.text};", int(sign not in usual)) for sign in _ARITHMETIC)
         numbers = [place for place in places if is_integer(place.type) and place.near <= Near.AROUND]
         for macro, place in product(sorted(self._terms.unused.macros), numbers):
-            yield from (f"{place.text} {operator}= {macro};" for operator in ("", *sorted(_CHANGING)))
+            yield from ((f"{place.text} {operator}= {macro};", 0) for operator in ("", *sorted(_CHANGING)))
 
     def _remembered(self, statement: Node) -> Iterator[str]:
         """What the conditions around a statement compared, made equal: the largest so far, the last one that differs.

@@ -1,4 +1,7 @@
-"""Changes of whole statements: left out, guarded, preceded by another one, moved; missing checks; guards taken away."""
+"""Changes of whole statements: left out, guarded, preceded by another one, moved; missing checks; guards taken away.
+
+A statement behind an ``if`` may lack an ``else`` in front of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from whence.program.c_source import beside, declared_name, is_leaf, is_listed, is_statement, walk
+from whence.program.c_source import CSource, beside, declared_name, is_leaf, is_listed, is_statement, walk
 from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions, decides
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
@@ -99,6 +102,19 @@ class StatementChanges:
             kind = Kind.BEHIND if other.start_byte > at else Kind.BEFORE
             yield (deleted, Part(kind, other.start_byte, other.end_byte, text)), min(number // 2, 1)
 
+    def as_else(self, node: Node) -> tuple[tuple[Part, ...], Part] | None:
+        """A statement done only where the ``if`` in front of it does nothing: how it is chosen, and how it is written.
+
+        Chosen, the ``if`` is written whole with the statement in it, which is left out where it stands.
+        """
+        before = beside(node, -1) if is_listed(node) and is_statement(node) else None
+        if before is None or not _takes_an_else(before) or any(_is_labelled(one) for one in (before, node)):
+            return None
+        whole = b"%s else %s" % (_uncommented(self._source, before), _uncommented(self._source, node))
+        chosen = Part(Kind.REPLACE, before.start_byte, before.end_byte, whole)
+        left_out = Part(Kind.DELETE, node.start_byte, node.end_byte)
+        return (chosen, left_out), Part(Kind.TEXT, node.start_byte, node.start_byte, b"else ")
+
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 
     def leaving(self, node: Node) -> list[str]:
@@ -157,6 +173,30 @@ def _sets(node: Node) -> bool:
 def leaves(node: Node) -> bool:
     """Whether nothing comes behind a statement when it was done."""
     return node.type in _ENDING
+
+
+def _takes_an_else(node: Node) -> bool:
+    """Whether a statement is an ``if``, with others behind it or none, that an ``else`` can follow."""
+    at: Node | None = node
+    while at is not None and at.type == "if_statement" and not at.has_error:
+        other, body = at.child_by_field_name("alternative"), at.child_by_field_name("consequence")
+        if other is None:
+            return body is not None and (body.type == "compound_statement" or is_leaf(body))
+        at = other.named_children[-1] if other.named_children else None
+    return False
+
+
+def _is_labelled(node: Node) -> bool:
+    """Whether a statement has a name that can stand once in a function, or is a part of a ``switch``."""
+    return any(n.type in ("labeled_statement", "case_statement") for n in walk(node))
+
+
+def _uncommented(source: CSource, node: Node) -> bytes:
+    """The text of a node without its comments."""
+    text, start = source.of(node), node.start_byte
+    for one in reversed([n for n in walk(node) if n.type == "comment"]):
+        text = text[: one.start_byte - start] + b" " + text[one.end_byte - start :]
+    return text
 
 
 def is_last(node: Node) -> bool:

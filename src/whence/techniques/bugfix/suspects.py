@@ -15,7 +15,7 @@ from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER
 from whence.techniques.bugfix.likelihood import likeliest_first
 
-ASKED_FOR = 60  # edits that put in what the text asks for
+ASKED_FOR, COMPLETING = 60, 150  # edits that put in what the text asks for, and such as use what is left over
 UNUSED, PLACES = 300, 40  # edits that name what nothing names, at so many statements
 ALIKE = 20  # edits of a statement whose turns come nearly together
 
@@ -66,10 +66,16 @@ class Suspects:
                     yield edit
 
     def asked_for(self) -> Iterator[SourceEdit]:
-        """The edits at the statements that the text of the files itself asks for, of the first statements first."""
+        """The edits at the statements that the text of the files itself asks for, of the first statements first.
+
+        Behind them come those that use what is left over.
+        """
         places = {at: place for place, at in reversed(list(enumerate(self.statements)))}
-        found = [edit for file in self.files.values() for edit in file.asked_for if (edit.file, edit.line) in places]
-        yield from sorted(found, key=lambda edit: places[edit.file, edit.line])[:ASKED_FOR]
+        asked = (edit for file in self.files.values() for edit in file.asked_for)
+        completing = (edit for file in self.files.values() for edit in file.completing)
+        for edits, most in ((asked, ASKED_FOR), (completing, COMPLETING)):
+            able = [edit for edit in edits if (edit.file, edit.line) in places]
+            yield from sorted(able, key=lambda edit: places[edit.file, edit.line])[:most]
 
     def naming_unused(self, deadline: float = math.inf) -> Iterator[SourceEdit]:
         """The edits that name what nothing names, at the first statements that can, the likeliest first.
@@ -77,7 +83,7 @@ class Suspects:
         At those that it comes to until ``deadline`` (of ``time.monotonic``): to make all edits of a statement, and keep
         hardly any, takes a tenth of a second in a long file.
         """
-        able = (at for at in (*self.statements, *self.others) if at[0] in self.files and self._unused(*at))
+        able = (at for at in (*self.statements, *self.others) if at[0] in self.files and self._can_name(*at))
         first = replace(self, statements=list(islice(able, PLACES)))
 
         def in_time(file: FileCandidates, line: int) -> Tiered:
@@ -85,8 +91,8 @@ class Suspects:
 
         yield from islice(first.edits(in_time), UNUSED)
 
-    def _unused(self, file: str, line: int) -> frozenset[str]:
-        return self.files[file].unused(line)
+    def _can_name(self, file: str, line: int) -> bool:
+        return self.files[file].can_name_unused(line)
 
     def wider_types(self) -> Iterator[SourceEdit]:
         """The edits that give what the statements name a wider type than a small one, each of which needs a build.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from whence.program.c_source import lines_of, walk
 from whence.techniques.bugfix.expression_types import BOOLS, ExpressionTypes, are_alike, is_number, is_pointer
+from whence.techniques.bugfix.half_used import Half, HalfUsed
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.unused_names import UnusedNames
 
@@ -72,6 +73,7 @@ class Terms:
     def __init__(self, scope: Scope) -> None:
         self._scope, self._source = scope, scope.source
         self.types, self.unused = ExpressionTypes(scope), UnusedNames(scope.source, scope.is_alone)
+        self.half_used = HalfUsed(scope.source)
         self._found: dict[int, list[Term]] = {}
 
     def at(self, statement: Node) -> list[Term]:
@@ -157,10 +159,22 @@ class Terms:
         """The terms at a statement that may stand for one of a type."""
         return [term for term in self.at(statement) if are_alike(term.type, type_)]
 
-    def unmentioned(self, statement: Node) -> list[Term]:
-        """The variables of a statement's function that nothing names."""
-        unused = self.unused.at(statement)
-        return [term for term in self.at(statement) if term.text in unused] if unused else []
+    def half(self, node: Node) -> Half:
+        """What the function around a node half uses."""
+        function = self._source.function_at(node.start_byte)
+        return self.half_used.of(function) if function is not None else Half()
+
+    def half_names(self, node: Node) -> frozenset[str]:
+        """The names that are half used where a node stands."""
+        half = self.half(node)
+        return half.unread | half.unchanged | self.half_used.members
+
+    def unread(self, statement: Node) -> list[Term]:
+        """The terms at a statement that nothing reads: variables of its function, and members."""
+        names = self.unused.at(statement) | self.half(statement).unread
+        members = self.unused.members | self.half_used.members
+        places = [term for term in self.at(statement) if term.is_place] if names or members else []
+        return [one for one in places if one.text in names or (one.text != one.key and one.key in members)]
 
     def uncalled(self, statement: Node) -> Iterator[Term]:
         """Calls of the functions that the file defines for itself and does not call, with the nearest fitting terms."""

@@ -61,7 +61,12 @@ class UnusedNames:
     @cached_property
     def of_file(self) -> frozenset[str]:
         """Functions, variables, macros, and members; of an enumeration often not all constants are used."""
-        return self.uncalled | self.macros | self._few(self._members()) | self._few(self._variables())
+        return self.uncalled | self.macros | self.members | self._few(self._variables())
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The members among them."""
+        return self._few(self._members())
 
     @cached_property
     def uncalled(self) -> frozenset[str]:
@@ -73,6 +78,10 @@ class UnusedNames:
         """The macros without parameters among them."""
         names = (n.child_by_field_name("name") for n in walk(self._source.root) if n.type == "preproc_def")
         return self._few(self._source.name(name) for name in names if name is not None)
+
+    def is_left(self, name: str) -> bool:
+        """Whether a name of the file, a constant's, say, is mentioned where it is declared, and nowhere else."""
+        return self._in_file[name] == 1
 
     def _few(self, names: Iterable[str]) -> frozenset[str]:
         """Those of some names that nothing else mentions; none where they are many, as in parts of programs."""

@@ -3,9 +3,8 @@
 The values of all cases make up the profile; the shortest failing runs are searched for pairs of an original and an
 alternate value that mends the run (``pairs.py``), and statements are ranked by the number of failing runs in which they
 have one, ties by how suspicious their coverage is. Source: Jeffrey's dissertation (2009), chapters 2 and 4: figure 2.7,
-definitions 4 and 5. Beyond the source, a run in which a statement has relaxed pairs alone counts in part, and among
-statements with equal counts stand those first at which one kind of change mends the most runs, then those at which the
-outcome of a branch mends the most, and coverage is judged by Op2 rather than Tarantula.
+definitions 4 and 5. Beyond the source, what speaks for a statement is weighed (``weights.py``): runs with a pair, such
+with relaxed pairs alone, those that one kind of change mends, what kind of value has the pair, and its coverage.
 """
 
 from __future__ import annotations
@@ -33,8 +32,9 @@ from whence.subject.recorder import Recorder
 from whence.subject.suspiciousness import rank_by_coverage
 from whence.subject.symptoms import symptom_of
 from whence.techniques.value_replacement.mapping_pairs import ROUNDS, Search, Searched, Settings
-from whence.techniques.value_replacement.targets import Plan, Point, Target
+from whence.techniques.value_replacement.targets import DEFINING, USING, Plan, Point, Target
 from whence.techniques.value_replacement.value_sets import SetSearch, ValueSets
+from whence.techniques.value_replacement.weights import weighed
 
 if TYPE_CHECKING:
     from whence.alter.work import Work
@@ -47,6 +47,8 @@ LONGEST = 1_000_000  # blocks of a run that is recorded to find its first wrong 
 TIES = "op2"  # the formula that orders equals
 CHUNK = 32  # cases that are observed at a time
 TOLD = 3  # values of a set that a sentence names
+LOW = np.uint64(0xFFFFFFFF)  # the bits of an integer in which its neighbours differ
+KINDS = ("branches", "defined", "used", "called", "beside", "last")  # of pairs
 LISTED = 5  # pairs of one statement in one run that are listed
 
 
@@ -135,14 +137,17 @@ def _why_not(observed: Observed) -> str:
 def values(
     subject: Subject, searched: Searched, coverage: Coverage, ties: str | None = None, plain: bool = False
 ) -> Findings:
-    """Rank the statements that failing cases executed by what a search found; ``ties`` is a formula of spectra.
+    """Rank the statements that failing cases executed by what a search found.
 
-    ``plain``: by definitions 4 and 5 alone, without what goes beyond the source. Without ``ties`` it is the source's
-    formula then, else TIES.
+    With ``ties``, a formula of spectra, by the runs with a pair, and equals by that; without by all that speaks for
+    them, or by TIES where no run has a pair. ``plain``: by definitions 4 and 5 alone, without what goes beyond the
+    source, whose formula orders equals.
     """
+    is_weighed = not (ties or plain) and len(searched.pairs) > 0
     ties = ties or ("tarantula" if plain else TIES)
-    found_pairs = FoundPairs(subject, searched)
-    findings = Findings("values", subject.name, _ranking(rank_by_coverage(coverage, ties), found_pairs, plain))
+    found_pairs, suspects = FoundPairs(subject, searched), rank_by_coverage(coverage, ties)
+    ranking = found_pairs.weighed(suspects) if is_weighed else _ranking(suspects, found_pairs, plain)
+    findings = Findings("values", subject.name, ranking)
     findings.parts = {"cases": coverage.case_totals(), "pairs": list(found_pairs.listed())}
     findings.summary = [what_was_found(searched)]
     findings.remarks = [*what_was_searched(searched), *_why_none(searched, ties)]
@@ -224,13 +229,19 @@ class Found:
     """What a search found at a statement: failing runs with a pair, and those with relaxed ones alone.
 
     ``same`` counts the runs that one kind of change mends, the best one: a relaxed pair counts in part. ``branches``
-    counts those that a branch outcome mends. ``best`` is the pair to tell of (index of the search's pairs, -1: none).
+    counts those that a branch outcome mends, and the others those with a pair of its kind (``weights.py``). ``best`` is
+    the pair to tell of (index of the search's pairs, -1: none).
     """
 
     exact: int = 0
     relaxed: int = 0
     same: float = 0.0
     branches: int = 0
+    defined: int = 0
+    used: int = 0
+    called: int = 0
+    beside: int = 0
+    last: int = 0
     best: int = -1
 
     @property
@@ -262,8 +273,9 @@ class FoundPairs:
             exact = set(runs[~relaxed].tolist())
             same = float(self._weight[pairs].max())
             others = len(set(runs.tolist()) - exact)
-            branches = len(set(runs[~relaxed & self._is_branch[pairs]].tolist()))
-            found[self._statements[number]] = Found(len(exact), others, same, branches, int(pairs[0]))
+            kinds = {name: len(set(runs[~relaxed & is_one[pairs]].tolist())) for name, is_one in self._kinds.items()}
+            at = self._statements[number]
+            found[at] = Found(exact=len(exact), relaxed=others, same=same, best=int(pairs[0]), **kinds)
         return found
 
     @cached_property
@@ -280,17 +292,43 @@ class FoundPairs:
         return np.array([self._same.get(kind, 0.0) for kind in self._searched.kinds()], np.float64)
 
     @cached_property
-    def _is_branch(self) -> NDArray[np.bool_]:
-        """Which pairs give a branch another outcome."""
+    def _kinds(self) -> dict[str, NDArray[np.bool_]]:
+        """By what counts them (``Found``) which pairs are of a kind."""
+        pairs, targets = self._searched.pairs, self._searched.targets
         sites = np.array([site for site, _ in self._searched.kinds()], np.int64)
-        return np.asarray(self._describer.sites["role"][sites] == Role.BRANCH)
+        originals, last = np.zeros(len(pairs), np.uint64), np.zeros(len(pairs), np.bool_)
+        for run, target in enumerate(targets):
+            mine = np.flatnonzero(pairs["run"] == run)
+            events = pairs["event"][mine]
+            originals[mine] = target.values[events]
+            last[mine] = target.occurrence[events] == target.instances[events]
+        role = self._describer.sites["role"][sites]
+        apart = (originals - pairs["alternate"]) & LOW
+        return {
+            "branches": np.asarray(role == Role.BRANCH),
+            "defined": np.isin(role, DEFINING),
+            "used": np.isin(role, USING),
+            "called": np.isin(role, (Role.RESULT, Role.RETURN)),
+            "beside": np.isin(apart, (np.uint64(1), LOW)),
+            "last": last,
+        }
+
+    def weighed(self, suspects: Sequence[Entry]) -> list[Entry]:
+        """The suspects by the sum of all that speaks for them."""
+        runs, scores, notes = len(self._searched.targets), dict[Statement, float](), dict[Statement, dict[str, Any]]()
+        for entry in suspects:
+            found = self.found(entry.statement)
+            mine = notes[entry.statement] = self.evidence(entry, found)
+            totals = runs, mine["failing_total"], mine["passing_total"]
+            scores[entry.statement] = round(weighed(mine, *totals), 6)
+        return rank(scores, notes)
 
     def evidence(self, entry: Entry, found: Found) -> dict[str, Any]:
         """The evidence of a statement with its coverage; ``consistent``: one kind of change mends all searched runs."""
         runs = len(self._searched.targets)
         notes = {**entry.evidence, "suspiciousness": round(entry.score, 6), "searched": runs}
         notes |= {"pairs": found.exact, "relaxed": found.relaxed, "same_change": found.same}
-        notes["branches"] = found.branches
+        notes |= {name: getattr(found, name) for name in KINDS}
         notes["consistent"] = runs > 0 and found.same == runs
         if found.best >= 0:
             notes["text"] = f"line {entry.statement.line}: {self._sentence(found)}; {entry.evidence['text']}"
