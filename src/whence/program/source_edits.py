@@ -69,6 +69,11 @@ class SourceEdit:
         """How many tokens it changes."""
         return sum(changed_tokens(old, new) for old, new in self.changes)
 
+    @property
+    def new_text(self) -> bytes:
+        """All that it puts in."""
+        return b" ".join(new for _, new in self.changes)
+
     @cached_property
     def is_choice(self) -> bool:
         """Whether it can be chosen while the program runs."""

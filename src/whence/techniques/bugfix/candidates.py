@@ -34,7 +34,7 @@ from whence.techniques.bugfix.statements import StatementChanges, is_last
 from whence.techniques.bugfix.telling_conditions import Told
 from whence.techniques.bugfix.term_changes import TermChanges
 from whence.techniques.bugfix.terms import Terms
-from whence.techniques.bugfix.unused_names import FEW, words
+from whence.techniques.bugfix.unused_names import FEW, mentions
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -145,7 +145,7 @@ class FileCandidates:
     def is_asked_for(self, edit: SourceEdit) -> bool:
         """Whether the text asks for an edit, or it names what nothing does, no parameter, or what is half used."""
         place = self._place_of(edit)
-        is_named = _names(edit, self._shared_terms.unused.but_parameters(place)) or self._completes(edit, place)
+        is_named = self._names(edit, self._shared_terms.unused.but_parameters(place)) or self._completes(edit, place)
         return edit in self.asked_for or edit in self.completing or is_named
 
     def naming_unused(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
@@ -153,7 +153,7 @@ class FileCandidates:
         if self.can_name_unused(line):
             unused = frozenset[str]().union(*(self._shared_terms.unused.at(node) for node in self._nodes_on(line)))
             for tier, edit in self.on(line):
-                if _names(edit, unused) or self._completes(edit, self._place_of(edit)):
+                if self._names(edit, unused) or self._completes(edit, self._place_of(edit)):
                     yield tier, edit
 
     def can_name_unused(self, line: int) -> bool:
@@ -165,11 +165,16 @@ class FileCandidates:
         here = [unit.node for unit in self._units_on(line)]
         return [*here, *self._starting.get(line, ()), *self._closing.get(line, ())]
 
+    def _names(self, edit: SourceEdit, some: frozenset[str]) -> bool:
+        """Whether an edit puts in one of some names."""
+        members = some & self._shared_terms.unused.members
+        return mentions(edit.new_text, some - members) or mentions(edit.new_text, members, are_members=True)
+
     def _completes(self, edit: SourceEdit, place: Node) -> bool:
         """Whether an edit reads what nothing reads, or changes what nothing changes."""
-        half = self._shared_terms.half(place)
-        unread = half.unread | self._shared_terms.half_used.members
-        return any(reads(new, unread) or sets(new, half.unchanged) for _, new in edit.changes)
+        half, members = self._shared_terms.half(place), self._shared_terms.half_used.members
+        new = edit.new_text
+        return reads(new, half.unread) or reads(new, members, are_members=True) or sets(new, half.unchanged)
 
     def _place_of(self, edit: SourceEdit) -> Node:
         start = edit.parts[0].start
@@ -308,11 +313,6 @@ class FileCandidates:
             for p in parts
         ]
         return SourceEdit(self.name, line, parts, tuple(changes))
-
-
-def _names(edit: SourceEdit, some: frozenset[str]) -> bool:
-    """Whether an edit puts in one of some names."""
-    return any(not some.isdisjoint(words(new)) for _, new in edit.changes) if some else False
 
 
 def _apart(line: int, other: int) -> tuple[int, bool]:

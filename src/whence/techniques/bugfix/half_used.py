@@ -24,7 +24,7 @@ _LITERAL = re.compile(r"-?\s*(?:\d[\w.]*|'.+'|true|false|TRUE|FALSE|NULL)")
 _STATEMENTS = frozenset(("expression_statement", "comma_expression", "for_statement"))
 _WRAPPED = frozenset(("parenthesized_expression", "subscript_expression"))
 _MACRO = re.compile(r"[A-Z_][A-Z0-9_]*|va_\w+")
-_READ = rb"\b%s\b(?!\s*=[^=])"
+_READ, _MEMBER_READ = rb"(?<![\w.>])%s\b(?!\s*=[^=])", rb"(?:\.|->)\s*%s\b(?!\s*=[^=])"
 _SET = rb"\b%s\b\s*(?:[-+*/%%&|^]|<<|>>)?=(?!=)|\b%s\b\s*(?:\+\+|--)|(?:\+\+|--|&)\s*%s\b"
 _SKIPPED = frozenset(("array_declarator", "function_declarator"))
 _NO_OWN = frozenset(("static", "extern", "const", "volatile"))
@@ -191,9 +191,10 @@ def _is_plain(node: Node) -> bool:
     return operator is not None and operator.type == "="
 
 
-def reads(text: bytes, names: frozenset[str]) -> bool:
-    """Whether a text that is put in reads one of some names."""
-    return any(re.search(_READ % name.encode(), text) for name in names)
+def reads(text: bytes, names: frozenset[str], are_members: bool = False) -> bool:
+    """Whether a text that is put in reads one of some variables, or members."""
+    pattern = _MEMBER_READ if are_members else _READ
+    return any(re.search(pattern % name.encode(), text) for name in names)
 
 
 def sets(text: bytes, names: frozenset[str]) -> bool:

@@ -90,13 +90,15 @@ class Terms:
         function = self._source.function_at(statement.start_byte)
         own, lines = function.start_byte if function is not None else -1, lines_of(statement)[:OWN]
 
+        plain = list(self._visible(visible))
+        here = {term.text for term in plain}
         mentioned = {self._source.name(n) for n in walk(statement) if n.type == "identifier"}
 
         def near(one: _Known) -> tuple[Near, int]:
             far = max(lines.start - one.line, one.line - lines.stop + 1, 0)
             if one.function != own:
                 own_names = one.names - self._scope.globals
-                is_own = own_names and (own_names <= mentioned or one.text in own_names)
+                is_own = own_names and (own_names <= mentioned or one.text in own_names or one.text in here)
                 return (Near.FUNCTION if is_own else Near.FILE), len(one.text)
             if statement.start_byte <= one.start < statement.end_byte and one.line in lines:
                 return Near.STATEMENT, 0
@@ -108,7 +110,7 @@ class Terms:
             if one.text not in seen:
                 seen.add(one.text)
                 yield Term(one.text, one.type, one.key, one.is_place, near(one)[0])
-        for term in self._visible(visible):
+        for term in plain:
             if term.text not in seen:
                 seen.add(term.text)
                 yield term

@@ -28,6 +28,12 @@ def words(text: bytes) -> list[str]:
     return _WORD.findall(text.decode("latin-1"))
 
 
+def mentions(text: bytes, names: frozenset[str], are_members: bool = False) -> bool:
+    """Whether a text mentions one of some names: of members, or of anything else."""
+    pattern = rb"(?:\.|->)\s*%s\b" if are_members else rb"(?<![\w.>])%s\b"
+    return any(re.search(pattern % name.encode(), text) for name in names)
+
+
 class UnusedNames:
     """The names of one file that are declared in it, and mentioned nowhere else in it.
 
