@@ -306,6 +306,30 @@ def test_what_the_text_asks_for_is_tried_and_comes_first_though_a_rule_is_sure()
     assert edits_asked_for(program, runs, elsewhere, runs.failing, time.monotonic() + 60, MADE).tried == 0
 
 
+# A share is cut to a whole number.
+SHARE = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int all = atoi(argv[1]), share = all / 4.0;
+    printf("%.2f each\\n", share + 0.0);
+    return argc == 1;
+}
+"""
+
+
+def test_a_type_that_loses_a_part_of_a_value_is_tried_though_a_rule_is_clean() -> None:
+    folder = subject_folder("edits-share", share_c=SHARE)
+    cases = [Case(n, (n,), expected=Expected(out.encode())) for n, out in (("8", "2.00 each\n"), ("5", "1.25 each\n"))]
+    program = subject_from_sources([folder / "share.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs, ranking = run_all(program), [Entry(Statement("share.c", 6), 1.0, 1, 1)]
+    tried = edits_asked_for(program, runs, ranking, runs.failing, time.monotonic() + 60, MADE)
+    (row,) = [row for row in tried.rows if row["family"] == "edit"]
+    assert (row["line"], row["asked_for"], row["checked"]) == (5, True, 1)
+    assert row["after"] == "double all = atoi(argv[1]), share = all / 4.0;"
+
+
 def test_a_fix_has_the_condition_too() -> None:
     program = counts()
     search = EditSearch(program, run_all(program), time.monotonic() + 200, MADE)

@@ -100,6 +100,38 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# Variables without a first value, also in the head of a loop, and what an `else` may stand in front of.
+BEGUN = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int sum_to(int n)
+{
+    int sum;
+    for (int i; i < n && i < 9; i++) {
+        sum += i;
+        if (i == 3)
+            sum += 100;
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[argc - 1]), kind = 0;
+    if (n > 5)
+        kind = 1; // a comment
+    else if (n > 2) {
+        kind = 2;
+    }
+    kind += 10;
+    if (n > 4) {
+        kind *= 2;
+    }
+    if (n > 3) /* another one */
+        kind++;
+    printf("%d %d\\n", kind, n < 0 ? sum_to(-n) : 0);
+    return 0;
+}
+"""
 # Right from 10 on; the fault is in the condition.
 DISCOUNT = """\
 #include <stdio.h>
@@ -206,6 +238,23 @@ def test_a_table_has_the_entries_of_the_chosen_edit(tmp_path: Path) -> None:
     with CandidateRuns(subject, run_all(subject), time.monotonic() + 200) as tried:
         _, left, _ = tried.build(source, edits[:300])
         assert len(left) > 0.9 * len(edits[:300])
+
+
+def test_an_edit_that_is_written_otherwise_does_what_it_does_when_it_is_chosen(tmp_path: Path) -> None:
+    subject = subject_of("begun", BEGUN, {"7": "wrong\n"}, ["4", "3"])
+    source, edits = candidates(BEGUN)
+    joined = [edit for edit in edits if edit.otherwise]
+    assert [edit.line for edit in joined] == [21, 25, 27] and all(edit.is_choice for edit in joined)
+    assert b"else kind += 10;" in edited(source, joined[0]) and b"else if (n > 3)" in edited(source, joined[1])
+    check_the_same(subject, source, joined, tmp_path, {"7", "4", "3"})
+    begun = [edit for edit in FileCandidates(source, "p.c").completing if edit.otherwise]
+    whole = BEGUN.replace("int sum;", "int sum = 0;")
+    assert {edit.line for edit in begun} == {6} and any(edited(source, edit).decode() == whole for edit in begun)
+    subject = subject_of("begun-sum", whole, {"7": "wrong\n"}, ["-4", "-8"])
+    source = CSource(whole.encode())
+    begun = [edit for edit in FileCandidates(source, "p.c").completing if edit.otherwise]
+    assert {edited(source, edit).decode().count("int i = 0") for edit in begun} == {0, 1}
+    check_the_same(subject, source, begun, tmp_path, {"7", "-4", "-8"})
 
 
 @pytest.mark.parametrize(("shown", "is_quick"), [("0", True), ("OPTIMISED", False)])

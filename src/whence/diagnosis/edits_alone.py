@@ -29,13 +29,13 @@ def end_of_first(deadline: float) -> float:
 
 
 class EditsAlone:
-    """Tries edits of ``sources`` by themselves.
+    """Tries edits of ``sources``, by name, by themselves.
 
     ``tried`` counts them; ``is_late``: not all that were given have been tried.
     """
 
     def __init__(self, subject: Subject, runs: Runs, sources: Mapping[str, CSource]) -> None:
-        self._subject, self._runs, self._sources = subject, runs, sources
+        self._subject, self._runs, self.sources = subject, runs, sources
         self.tried = 0
         self.is_late = False
 
@@ -49,7 +49,7 @@ class EditsAlone:
                     self.is_late = True
                     return
                 some = edits[start : start + AT_ONCE]
-                texts = [(edit.file, edited(self._sources[edit.file], edit)) for edit in some]
+                texts = [(edit.file, edited(self.sources[edit.file], edit)) for edit in some]
                 tried = editing.texts(texts, to_the_end=False)
                 self.tried += len(some)
                 yield from (edit for edit, one in zip(some, tried, strict=True) if one.passes(failing))

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
+FEW_TYPES = 4  # other types of what is declared, tried where a rule is clean
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
 PLAIN = ("0", "1")  # values that are assigned everywhere, as named ones are
 MAKING = 0.4  # of the time for edits that the text asks for, in which those are made that name what nothing names
@@ -101,10 +102,7 @@ def tried_edits(
     suspects = _suspects(subject, ranking, made, [at.file for at, _, _ in right])
     sources, fitted = suspects.sources, dict(_assignments(suspects.files, right))
     alone = EditsAlone(subject, runs, sources)
-    wider = [
-        (float(size(sources[edit.file], edit)), Sieved(edit, tuple(rows), ran=len(runs.passing)))
-        for edit in alone.passing(list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline))
-    ]
+    wider = _alone(alone, list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline), runs, rows)
     further = others_alike(runs, rows, FURTHER)
     trials = EditTrials(
         rows,
@@ -135,21 +133,32 @@ def edits_asked_for(
     deadline: float,
     made: Mapping[str, int],
 ) -> TriedEdits:
-    """Try only those edits that the text of the files asks for (``contradictions.py``, ``unused_names.py``).
+    """Try only those edits that the text of the files asks for (``contradictions.py``, ``unused_names.py``, ...).
 
     There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
     """
     suspects = _suspects(subject, ranking, made)
+    alone = EditsAlone(subject, runs, suspects.sources)
+    types = _alone(alone, list(islice(suspects.other_types(), FEW_TYPES)), end_of_first(deadline), runs, rows)
     making = time.monotonic() + MAKING * (deadline - time.monotonic())
     unused = (edit for edit in suspects.naming_unused(making) if suspects.files[edit.file].is_asked_for(edit))
     edits = list(chain(suspects.asked_for(), unused))
     if not edits:
-        return TriedEdits(statements=len(suspects.statements))
+        return _told(subject, runs, suspects, types, alone.tried, (), rows)
     further, trials = others_alike(runs, rows, FURTHER), EditTrials(rows, deadline, found_before=True)
     with CandidateRuns(subject, runs, deadline, further) as candidates:
         trials.run(candidates, suspects.sources, edits, suspects.files)
-        tried = candidates.count.tried
-    return _told(subject, runs, suspects, likeliest_first(trials, {}, suspects.sources), tried, (), rows)
+        tried = alone.tried + candidates.count.tried
+    found = types + likeliest_first(trials, {}, suspects.sources)
+    return _told(subject, runs, suspects, found, tried, (), rows)
+
+
+def _alone(
+    alone: EditsAlone, edits: Sequence[SourceEdit], end: float, runs: Runs, rows: Sequence[int]
+) -> list[tuple[float, Sieved]]:
+    """The edits with which all cases pass, each built by itself, with their costs."""
+    passing = alone.passing(edits, end) if edits else ()
+    return [(float(size(alone.sources[e.file], e)), Sieved(e, tuple(rows), ran=len(runs.passing))) for e in passing]
 
 
 def _suspects(

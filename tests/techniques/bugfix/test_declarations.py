@@ -89,3 +89,40 @@ def test_a_variable_gets_the_type_of_what_is_cast_to_its_own() -> None:
     assert b"    double apart = at[0] - mean;" in found
     assert not any(b"(int)" not in line and b"n = " in line for line in found)  # that is another type's cast
     assert not any(line.strip().startswith(b"double *p") for line in found)
+
+
+# A mean that is cut to whole numbers, and a difference that is never below 0.
+MEANS = """\
+#include <stddef.h>
+static double mean(const double *all, int count)
+{
+    int sum = 0, digits = 3;
+    for (int i = 0; i < count; i++)
+        sum = sum + all[i];
+    return sum / count + digits;
+}
+static double power(double base, int times)
+{
+    int result = 1;
+    while (times-- > 0)
+        result *= 2;
+    return result;
+}
+static int apart(int left, int right, size_t size)
+{
+    unsigned distance = left - right;
+    size_t rest = size - 1;
+    int whole = (int)mean(0, 0);
+    return distance < 0 ? -distance : distance + (int)rest + whole;
+}
+"""
+
+
+def test_a_type_that_loses_a_part_of_what_it_is_given_is_asked_to_be_another() -> None:
+    source = CSource(MEANS.encode())
+    file = FileCandidates(source, "m.c")
+    texts = [edited(source, edit).decode().split("\n")[edit.line - 1].strip() for edit in file.other_types]
+    assert texts == ["double sum = 0, digits = 3;", "double result = 1;", "int distance = left - right;"]
+    assert all(file.is_asked_for(edit) and not edit.is_choice for edit in file.other_types)
+    first = list(Suspects({"m.c": file}, [("m.c", 7), ("m.c", 14), ("m.c", 21)], {}).wider_types())[:3]
+    assert first == list(file.other_types)

@@ -120,6 +120,11 @@ class FileCandidates:
         """The edits that use what is left over: first values, and what rows of like statements lack."""
         return (*self._beginning(), *self._in_rows())
 
+    @cached_property
+    def other_types(self) -> tuple[SourceEdit, ...]:
+        """The edits of declarations whose types lose a part of what variables are given, which need a build each."""
+        return tuple(self._edit(self._line_of(part.start), (part,)) for part in self._declarations.losing())
+
     def _beginning(self) -> Iterator[SourceEdit]:
         """The edits that give a variable a first value which is read before it has one."""
         for line, chosen, written, text in self._first_values.all():
@@ -146,7 +151,7 @@ class FileCandidates:
         """Whether the text asks for an edit, or it names what nothing does, no parameter, or what is half used."""
         place = self._place_of(edit)
         is_named = self._names(edit, self._shared_terms.unused.but_parameters(place)) or self._completes(edit, place)
-        return edit in self.asked_for or edit in self.completing or is_named
+        return edit in self.asked_for or edit in self.completing or edit in self.other_types or is_named
 
     def naming_unused(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits of what stands on a line that name what nothing names, or what is half used, with their tiers."""

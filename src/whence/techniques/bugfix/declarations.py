@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from whence.program.c_source import declared_name, walk
 from whence.program.source_edits import Kind, Part
-from whence.techniques.bugfix.expression_types import BOOLS, CHARACTERS, ExpressionTypes, is_number
+from whence.techniques.bugfix.expression_types import BOOLS, CHARACTERS, FLOATS, ExpressionTypes, is_integer, is_number
 from whence.techniques.bugfix.scope import Scope
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ _OTHERS = {  # what a type is mended into most; those that are not listed are sm
     **dict.fromkeys(BOOLS, ("int", "long", "double")),
 }
 _SMALL = CHARACTERS | BOOLS | {"float", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t"}
-WIDER, LIKELY, POSSIBLE = 0, 1, 2  # tiers
+_UNSIGNED, _SIGNED = frozenset(("unsigned", "size_t", "unsigned long")), frozenset(("int", "long"))
+LOSING, WIDER, LIKELY, POSSIBLE = -1, 0, 1, 2  # tiers; LOSING: the old type loses a part of the values
 
 
 class DeclarationChanges:
@@ -38,6 +39,11 @@ class DeclarationChanges:
 
     def __init__(self, scope: Scope, types: ExpressionTypes) -> None:
         self._source, self._resolved, self._type_of = scope.source, types.resolved, types.of
+
+    def losing(self) -> Iterator[Part]:
+        """Other types of variables whose own lose a part of what they are given."""
+        for node in self._all:
+            yield from (part for part, tier in self.of(node) if tier == LOSING)
 
     def on(self, line: int) -> Iterator[tuple[Part, int]]:
         """The changes of the declarations that begin on a line, each with its tier."""
@@ -67,7 +73,10 @@ class DeclarationChanges:
         indirect = ("pointer_declarator", *texts)
         points = all(any(n.type in indirect for n in walk(one)) for one in declarators)
         yield from ((part, WIDER) for part in self._uncast(kind, declarators))
-        yield from ((_text(kind, new), tier) for new, tier in self._types(self._source.name(kind), points))
+        given = [] if points else list(dict.fromkeys(self._as_given(node, kind, declarators)))
+        yield from ((_text(kind, new), LOSING) for new in given)
+        others = self._types(self._source.name(kind), points)
+        yield from ((_text(kind, new), tier) for new, tier in others if new not in given)
         for declarator in declarators:
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
                 yield _text(declarator, f"{self._source.name(declarator)} = 0"), LIKELY
@@ -87,6 +96,42 @@ class DeclarationChanges:
             between = self._source.text[kind.end_byte : value.start_byte]
             plain = inner.named_children[0] if inner.type == "parenthesized_expression" else inner
             yield Part(Kind.TEXT, kind.start_byte, value.end_byte, type_.encode() + between + self._source.of(plain))
+
+    def _as_given(self, node: Node, kind: Node, declarators: list[Node]) -> Iterator[str]:
+        """The types of values that variables of a function are given, or returned as, and that theirs lose a part of.
+
+        Of a fraction what is behind the point; of a difference, in a type without a sign, that it is below 0.
+        """
+        own, function = self._resolved(self._source.name(kind)), self._source.function_at(node.start_byte)
+        if function is None or node.type != "declaration" or not is_integer(own):
+            return
+        names = {declared_name(self._source, one) for one in declarators}
+        for name, value in self._given(function):
+            type_ = self._resolved(self._type_of(value))
+            if name in names and type_ in FLOATS:
+                yield "double"
+            elif name in names and own in _UNSIGNED and type_ in _SIGNED and _is_difference(value):
+                yield type_
+        result = function.child_by_field_name("type")
+        if (
+            result is not None
+            and self._resolved(self._source.name(result)) in FLOATS
+            and names & self._returned(function)
+        ):
+            yield "double"
+
+    def _given(self, function: Node) -> Iterator[tuple[str, Node]]:
+        """The variables of a function with the values that they are given."""
+        for node in walk(function):
+            left = node.child_by_field_name("left" if node.type == "assignment_expression" else "declarator")
+            value = node.child_by_field_name("right" if node.type == "assignment_expression" else "value")
+            if left is not None and left.type == "identifier" and value is not None:
+                yield self._source.name(left), value
+
+    def _returned(self, function: Node) -> set[str]:
+        """The variables that a function returns as they are."""
+        returns = (n for n in walk(function) if n.type == "return_statement" and n.named_children)
+        return {self._source.name(n.named_children[0]) for n in returns}
 
     def _has_no_value(self, node: Node) -> bool:
         """Whether what a declaration declares has any value at first."""
@@ -127,6 +172,11 @@ class DeclarationChanges:
             for declarator in node.children_by_field_name("declarator"):
                 found[place, declared_name(self._source, declarator)].append(node)
         return found
+
+
+def _is_difference(value: Node) -> bool:
+    operator = value.child_by_field_name("operator")
+    return value.type == "binary_expression" and operator is not None and operator.type == "-"
 
 
 def _text(node: Node, new: str) -> Part:

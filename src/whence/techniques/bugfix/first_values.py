@@ -33,6 +33,11 @@ class FirstValue(NamedTuple):
     text: str
 
 
+def _leads_to(pointer: str, type_: str) -> bool:
+    """Whether a type is that of pointers to another one."""
+    return pointer.endswith("*") and pointer[:-1].rstrip() == type_
+
+
 def _first_use(declaration: Node) -> Node | None:
     """The statement in front of which a declared variable may be set, or the loop whose head declares it."""
     around = declaration.parent
@@ -92,8 +97,9 @@ class FirstValues:
             yield from nothing
             yield from self._terms.types.enumerators(type_)
             yield from (term.text for term in terms if term.type == type_)
+            yield from (f"{term.text}[0]" for term in terms if _leads_to(term.type, type_))
             if is_pointer(type_):
-                yield from (f"&{term.text}" for term in terms if f"{term.type} *" == type_ or f"{term.type}*" == type_)
+                yield from (f"&{term.text}" for term in terms if _leads_to(type_, term.type))
             elif type_ not in FLOATS:
                 yield from self._scope.literals(place)
 

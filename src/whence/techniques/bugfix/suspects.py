@@ -12,7 +12,7 @@ from itertools import chain, islice
 from whence.program.c_source import CSource
 from whence.program.source_edits import Part, SourceEdit
 from whence.techniques.bugfix.candidates import FileCandidates
-from whence.techniques.bugfix.declarations import LIKELY, POSSIBLE, WIDER
+from whence.techniques.bugfix.declarations import LIKELY, LOSING, POSSIBLE, WIDER
 from whence.techniques.bugfix.likelihood import likeliest_first
 
 ASKED_FOR, COMPLETING = 60, 150  # edits that put in what the text asks for, and such as use what is left over
@@ -99,7 +99,11 @@ class Suspects:
 
         A program has few variables of small types, and what is lost in one is lost wherever that is seen.
         """
-        return self._alone([WIDER])
+        return chain(self.other_types(), self._alone([WIDER]))
+
+    def other_types(self) -> Iterator[SourceEdit]:
+        """The edits that give what the statements name a type that keeps all of the values which it is given."""
+        return self._alone([LOSING])
 
     def alone(self) -> Iterator[SourceEdit]:
         """The distinct edits of the statements that need a build each, wider types first, then the likeliest."""
