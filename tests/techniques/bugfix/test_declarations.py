@@ -27,6 +27,7 @@ static int sum_of(struct record *record, short start, const char *words)
     line[start] = words[1];
     return sum;
 }
+static int fewer(void) { return few(3) - 1; }
 """
 
 
@@ -52,6 +53,7 @@ def alone(place: str) -> set[str]:
         ("line[start]", "static int sum_of(struct record *record, short start, const unsigned char *words)"),
         ("char first;", "char first = 0;"),
         ("int sum, c;", "int sum, c = 0;"),
+        ("few(3)", "static int few(unsigned short int most) { return most; }"),  # what a function gives
     ],
 )
 def test_a_declaration_becomes(place: str, new: str) -> None:
@@ -108,6 +110,13 @@ static double power(double base, int times)
         result *= 2;
     return result;
 }
+static uint32_t mixed(const char *text)
+{
+    unsigned short hash = 7;
+    while (*text)
+        hash = hash * 31 + (unsigned char)*text++;
+    return hash;
+}
 static int apart(int left, int right, size_t size)
 {
     unsigned distance = left - right;
@@ -122,7 +131,13 @@ def test_a_type_that_loses_a_part_of_what_it_is_given_is_asked_to_be_another() -
     source = CSource(MEANS.encode())
     file = FileCandidates(source, "m.c")
     texts = [edited(source, edit).decode().split("\n")[edit.line - 1].strip() for edit in file.other_types]
-    assert texts == ["double sum = 0, digits = 3;", "double result = 1;", "int distance = left - right;"]
+    sum_, power, mixed, distance = (
+        "double sum = 0, digits = 3;",
+        "double result = 1;",
+        "uint32_t hash = 7;",
+        "int distance",
+    )
+    assert texts == [sum_, power, mixed, f"{distance} = left - right;"]
     assert all(file.is_asked_for(edit) and not edit.is_choice for edit in file.other_types)
-    first = list(Suspects({"m.c": file}, [("m.c", 7), ("m.c", 14), ("m.c", 21)], {}).wider_types())[:3]
+    first = list(Suspects({"m.c": file}, [("m.c", 7), ("m.c", 14), ("m.c", 21), ("m.c", 28)], {}).wider_types())[:4]
     assert first == list(file.other_types)

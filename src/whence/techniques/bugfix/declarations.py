@@ -1,7 +1,10 @@
-"""Changes of declarations: another type, a first value, a larger array. Each needs a build of its own.
+"""Changes of declarations: another type, also of what a function gives, a first value, a larger array.
+
+Each needs a build of its own.
 
 A declaration does nothing, so no ranking has it: what a suspicious statement names is declared wrongly, if anything is,
-a variable, a parameter or a member. Types that hold more, or keep the sign, are what real fixes mostly write.
+a variable, a parameter, a member or a function. Types that hold more, or keep the sign, are what real fixes mostly
+write.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from whence.techniques.bugfix.scope import Scope
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DECLARING = ("declaration", "parameter_declaration", "field_declaration")
+_DECLARING = ("declaration", "parameter_declaration", "field_declaration", "function_definition")
 _OF_SMALL = ("int", "unsigned", "long", "size_t")
 _OTHERS = {  # what a type is mended into most; those that are not listed are small
     **dict.fromkeys(("char", "signed char"), ("int", "unsigned char", "long", "size_t")),
@@ -71,13 +74,16 @@ class DeclarationChanges:
             return
         texts = ["array_declarator"] if self._resolved(self._source.name(kind)) in CHARACTERS else []
         indirect = ("pointer_declarator", *texts)
-        points = all(any(n.type in indirect for n in walk(one)) for one in declarators)
+        is_function = node.type == "function_definition"
+        inside = [[one] if is_function else list(walk(one)) for one in declarators]
+        points = all(any(n.type in indirect for n in nodes) for nodes in inside)
         yield from ((part, WIDER) for part in self._uncast(kind, declarators))
         given = [] if points else list(dict.fromkeys(self._as_given(node, kind, declarators)))
         yield from ((_text(kind, new), LOSING) for new in given)
-        others = self._types(self._source.name(kind), points)
+        tests = is_function and self._resolved(self._source.name(kind)) in BOOLS  # which is what it is there for
+        others = self._types(self._source.name(kind), points) if not tests else ()
         yield from ((_text(kind, new), tier) for new, tier in others if new not in given)
-        for declarator in declarators:
+        for declarator in declarators if not is_function else ():
             if declarator.type in ("identifier", "pointer_declarator") and self._has_no_value(node):
                 yield _text(declarator, f"{self._source.name(declarator)} = 0"), LIKELY
             sizes = (n.child_by_field_name("size") for n in walk(declarator) if n.type == "array_declarator")
@@ -100,7 +106,8 @@ class DeclarationChanges:
     def _as_given(self, node: Node, kind: Node, declarators: list[Node]) -> Iterator[str]:
         """The types of values that variables of a function are given, or returned as, and that theirs lose a part of.
 
-        Of a fraction what is behind the point; of a difference, in a type without a sign, that it is below 0.
+        Of a fraction what is behind the point; of a difference, in a type without a sign, that it is below 0; of a
+        larger number, in a small type that the function gives as a larger one.
         """
         own, function = self._resolved(self._source.name(kind)), self._source.function_at(node.start_byte)
         if function is None or node.type != "declaration" or not is_integer(own):
@@ -113,12 +120,12 @@ class DeclarationChanges:
             elif name in names and own in _UNSIGNED and type_ in _SIGNED and _is_difference(value):
                 yield type_
         result = function.child_by_field_name("type")
-        if (
-            result is not None
-            and self._resolved(self._source.name(result)) in FLOATS
-            and names & self._returned(function)
-        ):
-            yield "double"
+        if result is not None and names & self._returned(function):
+            type_ = self._resolved(self._source.name(result))
+            if type_ in FLOATS:
+                yield "double"
+            elif own in _SMALL and is_integer(type_) and type_ not in _SMALL:
+                yield self._source.name(result)
 
     def _given(self, function: Node) -> Iterator[tuple[str, Node]]:
         """The variables of a function with the values that they are given."""
@@ -167,7 +174,8 @@ class DeclarationChanges:
         """By function (by where it begins; -1: none, or a member) and name the declarations."""
         found: dict[tuple[int, str], list[Node]] = defaultdict(list)
         for node in self._all:
-            function = self._source.function_at(node.start_byte) if node.type != "field_declaration" else None
+            is_of_file = node.type in ("field_declaration", "function_definition")
+            function = self._source.function_at(node.start_byte) if not is_of_file else None
             place = function.start_byte if function is not None else -1
             for declarator in node.children_by_field_name("declarator"):
                 found[place, declared_name(self._source, declarator)].append(node)
