@@ -89,6 +89,12 @@ def test_what_is_used_as_a_whole(body: str) -> None:
     assert half(f"void f(struct item *x) {{ {body} }}") == (set(), set(), set(), set())
 
 
+def test_what_one_statement_gives_a_literal_is_unchanged() -> None:
+    assert half("void f(void) { int at; at = 4; while (more()) show(at); }")[1] == {"at"}
+    for body in ("at = 4; at = 5;", "at = first();", "at = 4; at++;", "for (at = 4; more(); ) ;"):
+        assert half(f"void f(void) {{ int at; {body} show(at); }}")[1] == set()
+
+
 def test_where_many_are_half_used_they_mean_nothing() -> None:
     names = "abcd"
     text = "".join(f"int {name}; use({name}); " for name in names)

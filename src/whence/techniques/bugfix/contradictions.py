@@ -21,6 +21,7 @@ from whence.techniques.bugfix.conditions import statement_of
 from whence.techniques.bugfix.expression_types import constant, is_pointer
 from whence.techniques.bugfix.flags import never_changed
 from whence.techniques.bugfix.nesting import only_counted_up
+from whence.techniques.bugfix.number_rows import lacking
 from whence.techniques.bugfix.put_in import Change, put_in
 from whence.techniques.bugfix.scope import Scope, declared
 from whence.techniques.bugfix.statements import is_last
@@ -73,6 +74,7 @@ class Contradictions:
             yield from self._unchanged(function)
             yield from self._parallel(function)
             yield from self._flagged(function)
+            yield from lacking(self._source, function)
         for function, place in only_counted_up(self._source):
             yield from self._counted_down(function, place)
         accesses = [(function, list(self._accesses(function))) for function in self._source.functions]

@@ -43,6 +43,14 @@ class _Uses:
     is_begun: bool = False
     has_literal: bool = False
     is_read_first: bool = False
+    literals: int = 0  # statements that give it a literal
+
+    @property
+    def keeps_a_literal(self) -> bool:
+        """Whether a literal is all that it ever is: its first value, or what one statement gives it."""
+        if self.is_begun:
+            return self.has_literal and not self.changed
+        return self.changed == self.literals == 1 and not self.is_read_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class HalfUsed:
         for node in sorted(mentions, key=_comes_late):
             self._note(uses[self._source.name(node)], node, self._source.name(node))
         unread = {name for name, one in uses.items() if not one.read + one.handed and one.changed + one.is_begun}
-        kept = {n for n, one in uses.items() if one.has_literal and one.read and not one.changed + one.handed}
+        kept = {name for name, one in uses.items() if one.read and not one.handed and one.keeps_a_literal}
         unset = {name for name, one in uses.items() if one.is_read_first and not one.is_begun}
         return Half(_few(unread), _few(kept), _few(unset))
 
@@ -124,6 +132,7 @@ class HalfUsed:
         read, changed, handed = self._way(node, name)
         if not (uses.read or uses.changed or uses.handed):
             uses.is_read_first = (read and not changed) or (changed and not _is_plain(node))
+        uses.literals += self._gives_a_literal(node)
         uses.read, uses.changed, uses.handed = uses.read + read, uses.changed + changed, uses.handed + handed
 
     def _way(self, node: Node, name: str) -> tuple[bool, bool, bool]:
@@ -147,6 +156,15 @@ class HalfUsed:
         if at.type == "assignment_expression" and at.child_by_field_name("left") == inner:
             return used, True, False
         return not self._feeds_itself(at, name), False, False
+
+    def _gives_a_literal(self, node: Node) -> bool:
+        """Whether a mention is the left side of a statement that assigns a literal."""
+        at = node.parent
+        if at is None or not _is_plain(node) or at.child_by_field_name("left") != node:
+            return False
+        right = at.child_by_field_name("right")
+        is_statement = at.parent is not None and at.parent.type == "expression_statement"
+        return is_statement and right is not None and _LITERAL.fullmatch(self._source.name(right)) is not None
 
     def _is_macro(self, arguments: Node) -> bool:
         call = arguments.parent
