@@ -119,7 +119,7 @@ class CSource:
 
     @cached_property
     def empty_blocks(self) -> list[Node]:
-        """The blocks inside functions that hold nothing, not even a comment, and branches that are a semicolon."""
+        """The blocks in functions that hold nothing, not even a comment; branches and loops that are a semicolon."""
         found = (node for function in self.functions for node in walk(function) if not node.named_children)
         return [node for node in found if _is_empty(node) and _is_sound(node)]
 
@@ -240,11 +240,17 @@ def _is_sound(node: Node) -> bool:
 
 
 def _is_empty(node: Node) -> bool:
-    """Whether a node without anything in it is a block that is no function's, or all that a branch does."""
-    around = node.parent.type if node.parent is not None else ""
+    """Whether a node without anything in it is a block that is no function's, or all that a branch does.
+
+    Or all that a loop does whose variable its head declares: nothing is left of that when it ends.
+    """
+    parent = node.parent
+    around = parent.type if parent is not None else ""
     if node.type == "compound_statement":
         return around != "function_definition"
-    return node.type == "expression_statement" and around in ("if_statement", "else_clause")
+    begins = parent.child_by_field_name("initializer") if parent is not None and around == "for_statement" else None
+    is_all = around in ("if_statement", "else_clause") or (begins is not None and begins.type == "declaration")
+    return node.type == "expression_statement" and is_all
 
 
 def _units(source: CSource, node: Node) -> Iterator[Unit]:

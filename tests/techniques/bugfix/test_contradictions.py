@@ -254,3 +254,45 @@ def test_a_block_that_says_why_it_is_empty_is_asked_for_nothing_nor_are_many() -
     assert asked_for(EMPTY.replace("else {", "else { /* a digit too far */")) == []
     many = "".join(f"static void wait{n}(int c) {{ while (c--) {{ }} }}\n" for n in range(FEW))
     assert not any("shift-=3;}else{shift-=3;" in text for text in asked_for(EMPTY + many))
+
+
+# A search whose marks are cleared, and whose loop passes over some.
+SEARCH = """\
+#define MARKS 8
+struct search { int marks[MARKS], steps; };
+static int count(struct search *s, const int *all, int size, int *seen)
+{
+    for (int i = 0; i < MARKS; i++)
+        s->marks[i] = -1;
+    *seen = 0;
+    for (int i = 0; i < size; i++) {
+        if (all[i] < 0)
+            continue;
+        s->marks[all[i] % MARKS] = i;
+        ++*seen;
+    }
+    return s->marks[0] + s->steps;
+}
+"""
+
+
+def test_a_loop_that_does_nothing_is_asked_to_set_its_elements() -> None:
+    assert asked_for(SEARCH) == []
+    found = asked_for(SEARCH.replace("        s->marks[i] = -1;\n", "        ;\n"))
+    assert "".join(SEARCH.split()) in found[:3]
+    outside = "static int end(const char *s)\n{\n    int i;\n    for (i = 0; s[i]; i++)\n        ;\n    return i;\n}\n"
+    assert asked_for(outside) == []
+
+
+def test_a_jump_that_nothing_comes_behind_gets_a_condition_or_goes() -> None:
+    always = SEARCH.replace("        if (all[i] < 0)\n            continue;\n", "        continue;\n")
+    found = asked_for(always)
+    assert "".join(SEARCH.split()) in found
+    assert "".join(SEARCH.replace("        if (all[i] < 0)\n            continue;\n", "").split()) in found
+    assert asked_for("static int f(int n) { switch (n) { case 1: return 2; break; default: return 3; } }") == []
+
+
+def test_what_a_pointer_leads_to_is_counted() -> None:
+    branch = SEARCH.replace("            continue;\n", "            ;\n").replace("        ++*seen;\n", "")
+    found = asked_for(branch)
+    assert any("if(all[i]<0)++*seen;" in text for text in found) and not any("*seen++;" in text for text in found)

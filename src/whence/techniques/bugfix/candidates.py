@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SYSTEM = "/usr"  # whose headers are not read
 LONGEST_UNIT = 2_000  # bytes; a longer one is no statement that anyone wrote by hand
 LONGEST_TABLE = 8_000  # ... of an initialiser, which each change of it repeats
-FILLINGS = 40  # statements that an empty block may lack
+FILLINGS = 80  # statements that an empty block may lack
 _SET = re.compile(r"([^=!<>+*/%&|^-]+) = ([^=;]+);")
 _VARIABLE = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")  # no member
 
@@ -113,7 +113,9 @@ class FileCandidates:
     @cached_property
     def asked_for(self) -> tuple[SourceEdit, ...]:
         """The edits that put in what the text of the file itself asks for, the surest first."""
-        return (*(self._edit(line, (part,)) for line, part in self._contradictions.changes()), *self._filling())
+        put_in = (self._edit(line, (part,)) for line, part in self._contradictions.changes())
+        jumping = (self._edit(lines_of(node).start, (part,)) for node, part in self._statements.jumping())
+        return (*put_in, *jumping, *self._filling())
 
     @cached_property
     def completing(self) -> tuple[SourceEdit, ...]:

@@ -20,11 +20,12 @@ from whence.techniques.bugfix.expression_types import (
     CHARACTERS,
     FLOATS,
     are_alike,
+    constant,
     is_integer,
     is_number,
     is_pointer,
 )
-from whence.techniques.bugfix.scope import Scope
+from whence.techniques.bugfix.scope import Scope, declared
 from whence.techniques.bugfix.terms import Near, Term, Terms
 from whence.techniques.bugfix.twins import letters_apart
 
@@ -81,6 +82,21 @@ class Ingredients:
     def calls_at(self, statement: Node) -> list[str]:
         """Calls, copied as they stand or renamed, that a statement could be instead."""
         return [text for text, _ in (*self._copies(statement), *self._renamed(statement)) if text.endswith(");")]
+
+    def elements_at(self, loop: Node) -> Iterator[str]:
+        """The elements of arrays that a loop's variable numbers, made nothing: first of arrays of as many as it counts.
+
+        The variable is one that the head of the loop declares.
+        """
+        begins, condition = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
+        name = next((name for name, _ in declared(self._source, begins)), "") if begins is not None else ""
+        bound = self._source.name(condition) if condition is not None else ""
+        arrays = [term for term in self._terms.at(loop) if is_pointer(term.type) and _KEPT.fullmatch(term.text)]
+        sizes = self._scope.sizes
+        for term in sorted(arrays, key=lambda term: not any(size in bound for size in sizes.get(term.key, ()))):
+            nothing = constant(term.type[:-1].rstrip(), 0)
+            values = () if nothing is None else (nothing, "-1") if is_number(term.type[:-1].rstrip()) else (nothing,)
+            yield from (f"{term.text}[{name}] = {value};" for value in values if name)
 
     # ---- Copies ------------------------------------------------------------------------------------------------------
 
@@ -317,10 +333,13 @@ class Ingredients:
             yield from (f"{text} = false;", f"{text} = true;")
         elif is_pointer(type_):
             yield f"{text} = NULL;"
+            if is_integer(type_[:-1].rstrip()) and type_[:-1].rstrip() not in CHARACTERS:
+                yield from (f"++*{text};", f"--*{text};", f"*{text} = 0;")
         elif type_ in FLOATS:
             yield f"{text} = 0;"
         elif is_number(type_) and type_ not in CHARACTERS:
-            yield from (f"{text} = 0;", f"{text}++;", f"{text}--;", f"{text} = 1;")
+            steps = (f"++{text};", f"--{text};") if text.startswith("*") else (f"{text}++;", f"{text}--;")
+            yield from (f"{text} = 0;", *steps, f"{text} = 1;")
         yield from (f"{text} = {constant};" for constant in self._terms.types.enumerators(type_))
         same = (constant for word, constant in self._terms.conditions_on(term.key) if word == "==")
         yield from (f"{text} = {constant};" for constant in same)

@@ -21,7 +21,7 @@ from whence.techniques.bugfix.terms import Terms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES = 70, 5, 12, 6
+MOST_CHECKS, MOST_LEAVES, MOST_CALLS, MOST_MOVES, MOST_ELEMENTS = 70, 5, 12, 6, 12
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
 _ENDING = frozenset(("return_statement", "break_statement", "continue_statement"))
 
@@ -73,7 +73,9 @@ class StatementChanges:
         """What can stand in an empty block, the likeliest first."""
         fitting = self._fitting.tiers(block, False, self._ingredients.at(block))
         found = [*fitting, *((leave, 1.0) for leave in self.leaving(block))]
-        return [text for text, _ in sorted(found, key=lambda one: one[1])]
+        loop = block.parent if block.parent is not None and block.parent.type == "for_statement" else None
+        elements = list(self._ingredients.elements_at(loop))[:MOST_ELEMENTS] if loop is not None else []
+        return [*elements, *(text for text, _ in sorted(found, key=lambda one: one[1]))]
 
     def _branches(self, node: Node, part: Callable[[Kind, str], Part]) -> Iterator[Change]:
         """The body without its condition; another branch that sets or counts what the body changes."""
@@ -114,6 +116,19 @@ class StatementChanges:
         chosen = Part(Kind.REPLACE, before.start_byte, before.end_byte, whole)
         left_out = Part(Kind.DELETE, node.start_byte, node.end_byte)
         return (chosen, left_out), Part(Kind.TEXT, node.start_byte, node.start_byte, b"else ")
+
+    def jumping(self) -> Iterator[tuple[Node, Part]]:
+        """What becomes of a jump behind which others stand in its list, which nothing comes to: it has a condition.
+
+        Or it should not be there.
+        """
+        for node in (n for n in self._source.statements if n.type in _ENDING and is_listed(n)):
+            behind = beside(node, 1)
+            if behind is not None and is_statement(behind) and not (leaves(behind) or _is_labelled(behind)):
+                start, end = node.start_byte, node.end_byte
+                yield node, Part(Kind.DELETE, start, end)
+                for condition, _ in self._conditions.near(node):
+                    yield node, Part(Kind.GUARD, start, end, condition.encode("latin-1"))
 
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from whence.techniques.bugfix.candidates import FileCandidates
 from whence.techniques.bugfix.declarations import LIKELY, LOSING, POSSIBLE, WIDER
 from whence.techniques.bugfix.likelihood import likeliest_first
 
-ASKED_FOR, COMPLETING = 60, 150  # edits that put in what the text asks for, and such as use what is left over
+ASKED_FOR, COMPLETING = 200, 150  # edits that put in what the text asks for, and such as use what is left over
 UNUSED, PLACES = 300, 40  # edits that name what nothing names, at so many statements
 ALIKE = 20  # edits of a statement whose turns come nearly together
 

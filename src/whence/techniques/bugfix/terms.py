@@ -180,8 +180,9 @@ class Terms:
 
     def uncalled(self, statement: Node) -> Iterator[Term]:
         """Calls of the functions that the file defines for itself and does not call, with the nearest fitting terms."""
-        names = sorted(self.unused.uncalled - self._scope.later(statement.start_byte))
-        for name in names:
+        own = self._source.function_at(statement.start_byte)
+        others = (name for name in self.unused.uncalled if self._source.named_functions.get(name) != own)
+        for name in sorted(set(others) - self._scope.later(statement.start_byte)):
             types = [self.types.resolved(type_) for type_ in self._scope.parameters.get(name, ())]
             ways = [[term.text for term in self.like(statement, type_)][:FITTING] for type_ in types]
             for chosen in islice(product(*ways), CALLS):
