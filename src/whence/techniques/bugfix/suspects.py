@@ -28,7 +28,7 @@ class Suspects:
     """``statements`` (file and line), the most suspicious first, with the candidates of their ``files``.
 
     ``made``: how often fixes of each kind were made (``likelihood.py``). Files that are not given have no edits.
-    ``others`` come behind them, and have those edits alone that name what nothing names.
+    ``others`` come behind them, and have those edits alone that the text asks for, or that name what nothing names.
     """
 
     files: Mapping[str, FileCandidates]
@@ -66,11 +66,11 @@ class Suspects:
                     yield edit
 
     def asked_for(self) -> Iterator[SourceEdit]:
-        """The edits at the statements that the text of the files itself asks for, of the first statements first.
+        """The edits that the text of the files itself asks for, at the statements and the others, the first ones first.
 
         Behind them come those that use what is left over.
         """
-        places = {at: place for place, at in reversed(list(enumerate(self.statements)))}
+        places = {at: place for place, at in reversed(list(enumerate((*self.statements, *self.others))))}
         asked = (edit for file in self.files.values() for edit in file.asked_for)
         completing = (edit for file in self.files.values() for edit in file.completing)
         for edits, most in ((asked, ASKED_FOR), (completing, COMPLETING)):
