@@ -1,17 +1,21 @@
 """Puts the compiled analysis into the wheel, where one is built beside an environment that has it (``make setup``).
 
+And packs the wheel tightly.
+
 It is for the machine's kind of processor, its version of Python, and that environment's version of Numba; with others
 the analysis is compiled at its first use, as with a wheel that has none.
 """
 
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ASK = "from whence.trace.compiled import CACHE; print(CACHE)"
 PATIENCE = 60  # seconds
+TIGHT = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}  # for machine code
 
 
 class CompiledAnalysis(BuildHookInterface):
@@ -36,16 +41,33 @@ class CompiledAnalysis(BuildHookInterface):
             self.app.display_info("without the compiled analysis: `make setup` compiles it")
             return
         packed = Path(tempfile.mkdtemp(), f"{kept.name}.tar.xz")  # together they take half of what they take one by one
-        with tarfile.open(packed, "w:xz", preset=9) as archive:
-            for path in sorted(kept.rglob("*.nb?")):
+        with lzma.open(packed, "wb", filters=[TIGHT]) as file, tarfile.open(fileobj=file, mode="w") as archive:
+            for path in sorted(kept.rglob("*.nb?"), key=_order):
                 archive.add(path, str(path.relative_to(kept)), filter=_alike)
         build_data["force_include"][str(packed)] = f"whence/kernels/{packed.name}"
         self._packed = packed
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what the wheel has got."""
+        """Remove what the wheel has got, and pack it once more, as tightly as can be."""
         if self._packed is not None:
             shutil.rmtree(self._packed.parent)
+        if version != "editable":
+            _pack_tightly(Path(artifact_path))
+
+
+def _order(path: Path) -> tuple[str, int, str]:
+    """Like files beside each other, which takes less place."""
+    return path.suffix, path.stat().st_size, path.name
+
+
+def _pack_tightly(wheel: Path) -> None:
+    """Write a wheel with the same entries, in the same order, each as small as can be."""
+    tight = wheel.with_suffix(".tight")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(tight, "w") as new:
+        for entry in old.infolist():
+            how = zipfile.ZIP_STORED if entry.filename.endswith(".xz") else zipfile.ZIP_DEFLATED
+            new.writestr(entry, old.read(entry), how, 9)
+    tight.replace(wheel)
 
 
 def _alike(entry: tarfile.TarInfo) -> tarfile.TarInfo:
