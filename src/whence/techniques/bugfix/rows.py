@@ -64,10 +64,10 @@ class Rows:
             yield name, self._mentions(self._functions_like(name), self._source.root)
 
     def _of_function(self, function: Node) -> frozenset[str]:
-        """The variables of a function that are left over."""
+        """The variables of a function that are left over; those that are read unset lack a first value, and no more."""
         half, unused = self._terms.half_used.of(function), self._terms.unused.but_parameters(function)
         own = {name for n in walk(function) if n.type == "declaration" for name, _ in declared(self._source, n)}
-        return half.unread | half.unchanged | half.unset | (unused & own)
+        return half.unread | half.unchanged | (unused & own)
 
     def _variables_like(self, function: Node, name: str) -> list[str]:
         """The variables of a function that have the type of one of them, those declared nearest to it first."""
