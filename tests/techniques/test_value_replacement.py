@@ -309,7 +309,7 @@ def test_the_ranking_is_by_runs_then_the_same_change_then_branches_then_the_form
             assert (entry.rank, entry.rank_worst) == (keys.index(key) + 1, len(keys) - keys[::-1].index(key))
 
 
-def test_without_a_formula_op2_orders_and_the_sources_own_in_its_plain_ranking() -> None:
+def test_without_a_formula_statements_are_weighed_and_the_sources_own_orders_its_plain_ranking() -> None:
     for plain, formula in ((False, "op2"), (True, "tarantula")):
         mine, other = (tried(TICKETS, TICKETS_RIGHT, ties=ties, plain=plain) for ties in (None, formula))
         assert {str(e.evidence) for e in mine.findings.ranking} == {str(e.evidence) for e in other.findings.ranking}

@@ -153,7 +153,11 @@ class FileCandidates:
         """Whether the text asks for an edit, or it names what nothing does, no parameter, or what is half used."""
         place = self._place_of(edit)
         is_named = self._names(edit, self._shared_terms.unused.but_parameters(place)) or self._completes(edit, place)
-        return edit in self.asked_for or edit in self.completing or edit in self.other_types or is_named
+        return is_named or edit in self._asked
+
+    @cached_property
+    def _asked(self) -> frozenset[SourceEdit]:
+        return frozenset((*self.asked_for, *self.completing, *self.other_types))
 
     def naming_unused(self, line: int) -> Iterator[tuple[float, SourceEdit]]:
         """The edits of what stands on a line that name what nothing names, or what is half used, with their tiers."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 FEW = 3  # half-used names of one kind in a function, or members in a file, at most, for them to mean something
-_LITERALS = frozenset(("number_literal", "char_literal", "true", "false", "null"))
 _LITERAL = re.compile(r"-?\s*(?:\d[\w.]*|'.+'|true|false|TRUE|FALSE|NULL)")
 _STATEMENTS = frozenset(("expression_statement", "comma_expression", "for_statement"))
 _WRAPPED = frozenset(("parenthesized_expression", "subscript_expression"))
