@@ -16,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,6 +33,8 @@ from corpus import corpus  # noqa: E402
 
 MOST = 0.4  # share of the cases that may fail
 SECONDS = 1.0  # that a case may take
+Place = TypeVar("Place")
+Planted = TypeVar("Planted")
 TIMEOUTS = 3  # cases that take longer, from which on a fault is given up: each costs its whole time
 
 
@@ -40,22 +43,25 @@ def seeded(program: str, number: int, seed: int, only: str = "") -> list[Generat
     source, chance = Source(corpus.source_path(program).read_bytes()), random.Random(f"{program} {seed}")
     with tempfile.TemporaryDirectory(prefix="whence-seed-") as name:
         trial = Trial(program, source, Path(name) / program)
-        return list(islice(_drawn(trial, chance, only), number))
+        ways = [operator for operator in OPERATORS if only in ("", operator.name)]
+        left = [(operator, sorted(set(operator.make(source)))) for operator in ways]
+        found = islice(drawn(left, trial.planted, chance), number)
+        return [replace(fault, id=f"{count:04}") for count, fault in enumerate(found, 1)]
 
 
-def _drawn(trial: Trial, chance: random.Random, only: str) -> Iterator[Generated]:
+def drawn(
+    left: Sequence[tuple[Operator, list[Place]]],
+    planted: Callable[[Place, Operator], Planted | None],
+    chance: random.Random,
+) -> Iterator[Planted]:
     """One fault after the other: a way to plant it is drawn, and its places are tried until one serves."""
-    ways = [operator for operator in OPERATORS if only in ("", operator.name)]
-    left = [(operator, sorted(set(operator.make(trial.source)))) for operator in ways]
-    for _, edits in left:
-        chance.shuffle(edits)
-    kept = 0
-    while left := [(operator, edits) for operator, edits in left if edits]:
-        operator, edits = chance.choices(left, [operator.share for operator, _ in left])[0]
-        found = next(filter(None, (trial.planted(edits.pop(), operator) for _ in range(len(edits)))), None)
+    for _, places in left:
+        chance.shuffle(places)
+    while left := [(operator, places) for operator, places in left if places]:
+        operator, places = chance.choices(left, [operator.share for operator, _ in left])[0]
+        found = next(filter(None, (planted(places.pop(), operator) for _ in range(len(places)))), None)
         if found is not None:
-            kept += 1
-            yield replace(found, id=f"{kept:04}")
+            yield found
 
 
 class Trial:

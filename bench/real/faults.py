@@ -127,15 +127,15 @@ def load_faults(folder: Path = HERE / "faults") -> list[Fault]:
     return [_fault(table) for file in tables for table in file["fault"]]
 
 
-def chosen_faults(names: Sequence[str], own_suites: bool = False) -> list[Fault]:
-    """Return the faults whose name starts with one of those given (``sed``, ``sed-01``), or all of them.
+def chosen_faults(names: Sequence[str], own_suites: bool = False, folder: Path = HERE / "faults") -> list[Fault]:
+    """Return the faults of a folder whose name starts with one of those given (``sed``, ``sed-01``), or all of them.
 
     With ``own_suites`` of those, too, that have no cases but the package's own tests (``suite_faults/``).
     """
-    faults = [*load_faults(), *(load_faults(HERE / "suite_faults") if own_suites else ())]
+    faults = [*load_faults(folder), *(load_faults(HERE / "suite_faults") if own_suites else ())]
     for name in names:
         if not any(fault.name.startswith(name) for fault in faults):
-            raise SubjectError(f"no fault {name} in bench/real")
+            raise SubjectError(f"no fault {name} in {folder}")
     return [fault for fault in faults if not names or fault.name.startswith(tuple(names))]
 
 
@@ -167,7 +167,7 @@ def _fault(table: Mapping[str, Any]) -> Fault:
     shared = table.get("files", {})
     edits = tuple(Edit(**edit) for edit in table["edits"])
     failing = table.get("failing", {"args": ""})
-    first, *others = [_case(case, shared) for case in (failing if isinstance(failing, list) else [failing])]
+    first, *others = [case_of(case, shared) for case in (failing if isinstance(failing, list) else [failing])]
     return Fault(
         name=table["name"],
         program=table["name"].split("-")[0],
@@ -177,12 +177,13 @@ def _fault(table: Mapping[str, Any]) -> Fault:
         edits=edits,
         lines=tuple(table.get("lines") or [f"{edit.file}:{edit.line}" for edit in edits]),
         failing=first,
-        passing=tuple(_case(case, shared) for case in table.get("passing", ())),
+        passing=tuple(case_of(case, shared) for case in table.get("passing", ())),
         also_failing=tuple(others),
     )
 
 
-def _case(table: Mapping[str, Any], shared: Mapping[str, str]) -> Case:
+def case_of(table: Mapping[str, Any], shared: Mapping[str, str]) -> Case:
+    """A case as ``faults/`` and ``cases.toml`` have it, with files that it shares with others."""
     files = {**shared, **table.get("files", {})}
     expected = Outcome(content(table["stdout"]), table.get("status", 0)) if "stdout" in table else None
     return Case(

@@ -7,6 +7,7 @@ again and given its cases as a folder beside a ``whence.toml``. The variants are
 told apart; then ``whence spectrum --formula op2`` and ``whence locate`` run. A result is lost where a command
 ends in an error, or says that a part of it did. Suggested changes are made in the source (``bench.real.repairs``).
 ``--alone``: one failing input with what it should give is all that Whence is given, and changes are not tried.
+``--faults FOLDER``: those that ``bench.real.seed`` wrote there.
 
 Figures are kept in ``results/`` of the work folder, for each fault, budget and state of Whence's own code: a run that
 was stopped goes on where it was. ``--any-state`` takes those of other states too. The reports themselves are kept in
@@ -33,7 +34,7 @@ from typing import Any
 import whence
 from bench.common import markdown, options, work_folder
 from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, end_cleanly, planted
-from bench.real.programs import ensure_built
+from bench.real.programs import HERE, ensure_built
 from bench.real.repairs import Repair, suggestions, tried
 from whence.errors import WhenceError
 from whence.probe.instrument import Variant
@@ -317,11 +318,12 @@ def main() -> int:
     parser.add_argument("--alone", action="store_true", help="with one failing input alone")
     parser.add_argument("--any-state", action="store_true", help="take figures of other states of the code, too")
     parser.add_argument("--json", type=Path, help="file for the figures")
-    parser.add_argument("faults", nargs="*")
+    parser.add_argument("--faults", type=Path, default=HERE / "faults", metavar="FOLDER", help="(those of bench/real)")
+    parser.add_argument("names", nargs="*", metavar="FAULT")
     arguments = parser.parse_args()
     conditions = Conditions(work_folder(arguments.work), arguments.budget, arguments.alone)
     rows = []
-    faults = chosen_faults(arguments.faults)
+    faults = chosen_faults(arguments.names, folder=arguments.faults)
     for fault in faults:
         row = kept(fault, conditions, arguments.any_state)
         if row is None:
