@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from whence.program.c_source import beside, declared_name, is_listed, lines_of, walk
 from whence.program.source_edits import Kind, Part
+from whence.techniques.bugfix.conditions import OPPOSITE
 from whence.techniques.bugfix.expression_types import BOOLS, FLOATS, is_number, is_pointer
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Terms
@@ -63,15 +64,15 @@ class FirstValues:
                 for declarator in declaration.children_by_field_name("declarator"):
                     name = declared_name(self._source, declarator)
                     if name in unset and declarator.type in ("identifier", "pointer_declarator"):
-                        yield from self._of(declaration, declarator, name)
+                        yield from self._of(function, declaration, declarator, name)
 
-    def _of(self, declaration: Node, declarator: Node, name: str) -> Iterator[FirstValue]:
+    def _of(self, function: Node, declaration: Node, declarator: Node, name: str) -> Iterator[FirstValue]:
         place = _first_use(declaration)
         if place is None:
             return
         inside = place.child_by_field_name("body") if place == declaration.parent else place
         type_ = self._terms.types.resolved(self._scope.variables(inside or place).get(name, ""))
-        for value in islice(dict.fromkeys(self._values(name, type_, place)), MOST):
+        for value in islice(dict.fromkeys(self._values(name, type_, place, function)), MOST):
             text = f"{self._source.name(declarator)} = {value}".encode("latin-1")
             written = Part(Kind.TEXT, declarator.start_byte, declarator.end_byte, text)
             loop = declaration.parent
@@ -87,12 +88,13 @@ class FirstValues:
         new = text[: written.start - start] + written.text + text[written.end - start :]
         return Part(Kind.REPLACE, start, loop.end_byte, new, listed=is_listed(loop))
 
-    def _values(self, name: str, type_: str, place: Node) -> Iterator[str]:
+    def _values(self, name: str, type_: str, place: Node, function: Node) -> Iterator[str]:
         """What a variable can begin with; none where it is no number and no pointer."""
         terms = [term for term in self._terms.at(place) if term.key != name]
         usable = self._scope.variables(place).keys() | self._scope.functions.keys() | self._scope.constant_names
         if is_pointer(type_) or is_number(type_) or type_ in BOOLS:
             yield from (text for text, names in self._elsewhere[name] if names <= usable)
+            yield from self._compared(name, function)
             nothing = ("NULL",) if is_pointer(type_) else ("false", "true") if type_ in BOOLS else ("0", "1", "-1")
             yield from nothing
             yield from self._terms.types.enumerators(type_)
@@ -102,6 +104,14 @@ class FirstValues:
                 yield from (f"&{term.text}" for term in terms if _leads_to(type_, term.type))
             elif type_ not in FLOATS:
                 yield from self._scope.literals(place)
+
+    def _compared(self, name: str, function: Node) -> Iterator[str]:
+        """What the function compares a variable with: a walk often ends where it began."""
+        for node in (n for n in walk(function) if n.type == "binary_expression"):
+            operator = node.child_by_field_name("operator")
+            sides = [self._source.name(side) for side in (node.children[0], node.children[-1])]
+            if operator is not None and operator.type in OPPOSITE and name in sides:
+                yield sides[1 - sides.index(name)]
 
     @cached_property
     def _elsewhere(self) -> dict[str, list[tuple[str, frozenset[str]]]]:
