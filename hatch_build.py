@@ -16,13 +16,16 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+import deflate
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ASK = "from whence.trace.compiled import CACHE; print(CACHE)"
 PATIENCE = 60  # seconds
+SMALLEST = 12  # of libdeflate's levels
 TIGHT = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}  # for machine code
 
 
@@ -61,12 +64,22 @@ def _order(path: Path) -> tuple[str, int, str]:
 
 
 def _pack_tightly(wheel: Path) -> None:
-    """Write a wheel with the same entries, in the same order, each as small as can be."""
+    """Write a wheel with the same entries, in the same order, each as small as can be.
+
+    ``zipfile`` compresses with zlib alone, so what libdeflate made is put in as it is, and its header written again.
+    """
     tight = wheel.with_suffix(".tight")
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(tight, "w") as new:
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(tight, "w") as new, tight.open("r+b") as headers:
         for entry in old.infolist():
-            how = zipfile.ZIP_STORED if entry.filename.endswith(".xz") else zipfile.ZIP_DEFLATED
-            new.writestr(entry, old.read(entry), how, 9)
+            content = old.read(entry)
+            if entry.filename.endswith(".xz"):
+                new.writestr(entry, content, zipfile.ZIP_STORED)
+                continue
+            new.writestr(entry, deflate.deflate_compress(content, SMALLEST), zipfile.ZIP_STORED)
+            entry.compress_type, entry.CRC, entry.file_size = zipfile.ZIP_DEFLATED, zlib.crc32(content), len(content)
+            headers.seek(entry.header_offset)
+            headers.write(entry.FileHeader())
+            headers.flush()
     tight.replace(wheel)
 
 

@@ -11,9 +11,10 @@ from cli_tool import subject_folder
 from rule_programs import Program
 
 from whence.diagnosis.combined_ranking import fuse
-from whence.diagnosis.confirmation import confirm
+from whence.diagnosis.confirmation import MISUSED, confirm
 from whence.findings import Findings, Statement, rank
 from whence.report.text import suggested_changes
+from whence.subject.edited_memory import EditedMemory
 from whence.subject.memory_check import Checker
 from whence.subject.runs import Runs
 from whence.subject.subject import Subject
@@ -161,6 +162,25 @@ def test_what_was_not_compiled_is_doubtful_where_the_failure_came_of_a_memory_er
     assert found.ranking[0].statement.line == CALL
     assert [(r["line"], bool(r["doubt"])) for r in found.parts["rules"]] == [(CALL, False), (TRUE, True)]
     assert found.parts["rules"][1]["confirmation"].endswith("hide the memory error that the failure came of")
+
+
+def test_where_the_failure_came_of_a_memory_error_memory_is_checked_first_and_what_was_not_checked_is_doubtful(
+    pay: tuple[Subject, Runs], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = [
+        rule(TRUE, "* 9", "* 10"),
+        rule(CALL, "extra(hours)", "extra(hours) + hours - 40"),
+        rule(BOUND, "> 40", "> 40 && (pay += hours - 40)"),
+        rule(PRINT, "pay)", "pay + (hours > 40) * (hours - 40))"),
+    ]
+    found = confirmed(pay, combined(*rules), is_misuse=True)
+    assert [(r["doubt"], r["checks"]["memory"]["runs"]) for r in found.parts["rules"]] == [("", 5)] * 4
+    assert all("rules" in e.evidence for e in found.ranking)
+    monkeypatch.setattr(EditedMemory, "is_compiled", lambda self: False)
+    found = confirmed(pay, combined(*rules), is_misuse=True)
+    for r in found.parts["rules"]:
+        assert r["confirmed"] and r["doubt"] == MISUSED and r["confirmation"].endswith(MISUSED)
+    assert not any("rules" in e.evidence for e in found.ranking)
 
 
 def test_without_time_nothing_is_compiled(pay: tuple[Subject, Runs]) -> None:

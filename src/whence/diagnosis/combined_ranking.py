@@ -221,7 +221,8 @@ def _parts(base: Findings, found: Sequence[Findings], ranking: Sequence[Entry]) 
 
 
 def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Rules: those first that nothing speaks against, then by score, equal ones in the order of the ranking.
+    """Rules: those first that nothing speaks against, last those that were found to do wrong; then by score, equal ones
+    in the order of the ranking.
 
     Of equally good ones of a statement those come first that something which passes was run with; of these those whose
     edited line is known: they can be compiled, and made; of these the smallest changes, and of equally small ones those
@@ -229,10 +230,11 @@ def in_order(rules: Sequence[dict[str, Any]], ranking: Sequence[Entry]) -> list[
     """
     place = {(e.statement.file, e.statement.line): number for number, e in enumerate(ranking)}
 
-    def key(rule: dict[str, Any]) -> tuple[bool, float, int, bool, bool, tuple[float, int]]:
+    def key(rule: dict[str, Any]) -> tuple[int, float, int, bool, bool, tuple[float, int]]:
         at = place.get((rule["file"], rule["line"]), len(place))
         is_known = rule.get("after") is not None
-        return bool(rule.get("doubt")), -rule["score"], at, not rule.get("checked"), not is_known, _cost(rule)
+        against = 0 if not rule.get("doubt") else 2 if rule.get("clean") is False else 1
+        return against, -rule["score"], at, not rule.get("checked"), not is_known, _cost(rule)
 
     return sorted(rules, key=key)
 

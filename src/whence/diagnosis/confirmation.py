@@ -6,7 +6,8 @@ runs is dropped, with its effect on the ranking; so other statements come up, wh
 those of all first statements are settled or the time is over. A change that no line of source is known for, or that
 had no time, stays and says so. What holds is run with traps on arithmetic and bounds as well, and the first changes in
 recorded runs whose memory is checked; one that misuses memory is doubtful, and comes behind the others. Where the
-failure came of a memory error, so is all that was not compiled: what lies elsewhere in memory, or is longer, hides it.
+failure came of a memory error, so is all whose memory was not checked, since what lies elsewhere, or is longer, hides
+it, and recorded runs come first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 FIRST = 10  # statements of the ranking whose changes are confirmed
 SUGGESTED = 5  # statements whose changes reports suggest, by their rules alone
-ROUNDS = 10  # of compiling what has come up
+ROUNDS = 20  # of compiling what has come up, and of checking what holds
 RECORDING = 0.75  # of the time, for recorded runs
 MISUSED = "it may do no more than hide the memory error that the failure came of"
 NOT_TRAPPED = Check(trouble="not run with traps")
@@ -64,14 +66,11 @@ def confirm(
     confirmation = _Confirmation(runs, findings, again, is_misuse, elsewhere)
     recording = time.monotonic() + RECORDING * (deadline - time.monotonic())
     with Editing(subject, runs, deadline) as editing, EditedMemory(subject, runs, recording) as memory:
+        compiled = partial(confirmation.compile, first, editing, subject.folder)
+        trapped, recorded = partial(confirmation.trap, editing), partial(confirmation.record, memory, recording)
+        steps = (compiled, recorded, trapped) if is_misuse else (compiled, trapped, recorded)
         for _ in range(ROUNDS):
-            if wanted := confirmation.wanted(first):
-                confirmation.compile(wanted, editing, subject.folder)
-            elif held := confirmation.unrecorded():
-                held.checks.elsewhere = elsewhere.check(_statement(held.rule), held.text, recording)
-                held.checks.memory = memory_of(memory, _statement(held.rule), held.text, held.tried, recording)
-                confirmation.check(held)
-            else:
+            if not any(step() for step in steps):
                 break
             confirmation.order()
     found = confirmation.findings
@@ -109,7 +108,7 @@ class _Confirmation:
         self._changeable = {_statement(rule) for rule in self._rules}
         self.findings = findings
 
-    def wanted(self, first: int) -> list[Rule]:
+    def _wanted(self, first: int) -> list[Rule]:
         """The rules that are shown, where they are not settled: the best one of the first statements of the ranking.
 
         And the best ones of all, since these are the changes that reports suggest.
@@ -125,49 +124,58 @@ class _Confirmation:
             found.setdefault(_statement(rule), []).append(rule)
         return found
 
-    def compile(self, wanted: Sequence[Rule], editing: Editing, folder: Path) -> None:
-        """Settle rules of sources in a folder by compiling them, and what holds by running it with traps, too."""
+    def compile(self, first: int, editing: Editing, folder: Path) -> bool:
+        """Settle what is wanted of sources in a folder by compiling it; returns whether there is any such rule."""
+        wanted = self._wanted(first)
         written = [rule for rule in wanted if rule["after"] is not None]
         edits = [Edit(rule["file"], rule["line"], rule["before"], rule["after"]) for rule in written]
         results = editing.all(edits)
         outcomes = {id(rule): tried for rule, tried in zip(written, results, strict=True)}
         for rule in wanted:
             self.settle(rule, outcomes.get(id(rule)))
-        held = [
-            _Held(rule, tried, edit.applied(folder), Checks(NOT_TRAPPED, NOT_RECORDED))
-            for rule, edit, tried in zip(written, edits, results, strict=True)
-            if rule["confirmed"]
-        ]
-        for one in held:
-            one.checks.elsewhere = self._elsewhere.sieve(_statement(one.rule), one.text, editing.deadline)
-            if one.checks.elsewhere.found:
-                self.check(one)
-        held = [one for one in held if not one.checks.elsewhere.found]
+        for rule, edit, tried in zip(written, edits, results, strict=True):
+            if rule["confirmed"]:
+                one = _Held(rule, tried, edit.applied(folder), Checks(NOT_TRAPPED, NOT_RECORDED))
+                one.checks.elsewhere = self._elsewhere.sieve(_statement(rule), one.text, editing.deadline)
+                self._held += [] if one.checks.elsewhere.found else [one]
+                self._check(one)
+        return bool(wanted)
+
+    def trap(self, editing: Editing) -> bool:
+        """Run what holds with traps on arithmetic and bounds; returns whether there was any that had not been."""
+        held = [one for one in self._held if one.checks.traps is NOT_TRAPPED]
         texts = [(one.rule["file"], one.text) for one in held]
         trapped = editing.trapped(texts, [one.tried for one in held])
         for one, check, warning in zip(held, trapped, editing.warned(texts), strict=True):
             one.checks.traps, one.checks.warning = check, warning
-            self._held.append(one)
-            self.check(one)
+            self._check(one)
+        return bool(held)
 
-    def unrecorded(self) -> _Held | None:
-        """What holds of the first suggested changes and was not looked at in recorded runs; None: nothing any more."""
+    def record(self, memory: EditedMemory, deadline: float) -> bool:
+        """Look at recorded runs of the next suggested change that holds; returns whether there was one."""
         best = [rules[0] for rules in self._by_statement().values()]
         suggested = [one for rule in best if not rule["p2f"] for one in self._held if one.rule is rule]
-        return next((one for one in suggested[:RECORDED] if one.checks.memory is NOT_RECORDED), None)
+        first = suggested[: FIRST if self._is_misuse else RECORDED]
+        held = next((one for one in first if one.checks.memory is NOT_RECORDED), None)
+        if held is None:
+            return False
+        held.checks.elsewhere = self._elsewhere.check(_statement(held.rule), held.text, deadline)
+        held.checks.memory = memory_of(memory, _statement(held.rule), held.text, held.tried, deadline)
+        self._check(held)
+        return True
 
-    def check(self, held: _Held) -> None:
+    def _check(self, held: _Held) -> None:
         """Enter what further checks say of a rule."""
         rule, checks = held.rule, held.checks
-        outcome = self._words(held.tried, [])
-        rule |= checks.json() | {"confirmation": f"{outcome}; {checks.words}"}
-        rule["checked"] = self._passing + checks.elsewhere.runs
+        rule |= checks.json() | {"checked": self._passing + checks.elsewhere.runs}
         if self._is_misuse and checks.memory.before:
             rule |= {"clean": False, "doubt": f"with it, too, there is {checks.memory.before}"}
         elif checks.is_clean is False:
             rule["doubt"] = checks.found
-        elif rule["doubt"] == MISUSED:
+        elif rule["doubt"] == MISUSED and checks.memory.is_clean:
             rule["doubt"] = ""
+        hides = [MISUSED] if rule["doubt"] == MISUSED else []
+        rule["confirmation"] = "; ".join([self._words(held.tried, []), checks.words, *hides])
 
     def settle(self, rule: Rule, tried: Tried | None) -> None:
         """Enter what came of a rule, and drop it if it does not hold; None: it has no edited line."""

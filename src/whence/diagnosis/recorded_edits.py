@@ -10,7 +10,7 @@ from whence.subject.edited import Check, Tried
 from whence.subject.edited_memory import NO_TIME, EditedMemory
 
 RECORDED = 3  # edits, the first ones, which are those that are shown
-NOT_RECORDED = Check(trouble=f"only the first {RECORDED} edits are")
+NOT_RECORDED = Check(trouble="only the first edits are")
 NOT_COMPILED = Check(trouble="the checker is not compiled yet, which `whence doctor` does")
 
 

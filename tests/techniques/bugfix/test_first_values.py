@@ -79,3 +79,22 @@ def test_what_has_a_value_is_given_none() -> None:
 def test_a_first_value_is_written_at_its_declaration() -> None:
     lines = {text for _, text, _ in beginning(LISTS.replace("bool found = false;", "bool found;"))}
     assert {"bool found = false;", "bool found = true;"} <= lines and all(one.startswith("bool found") for one in lines)
+
+
+RING = """\
+int step(int), here(void);
+int lap(void)
+{
+    int at;
+    int all = 0;
+    do {
+        at = step(at);
+        all++;
+    } while (at != here());
+    return all;
+}
+"""
+
+
+def test_a_walk_begins_where_it_ends() -> None:
+    assert RING.replace("int at;", "int at = here();") == beginning(RING)[0][2]

@@ -95,6 +95,13 @@ def test_what_one_statement_gives_a_literal_is_unchanged() -> None:
         assert half(f"void f(void) {{ int at; {body} show(at); }}")[1] == set()
 
 
+@pytest.mark.parametrize("step", ["n = next(n);", "n = up() ? next(n) : back(n);", "x = n = next(n);", "n += 2;"])
+def test_what_steps_from_itself_is_read_first(step: str) -> None:
+    text = "int f(int x) { int n; do { %s } while (n != x); return n; }"
+    assert half(text % step)[2] == {"n"}
+    assert half((text % step).replace("int n", "int n = x"))[2] == set()
+
+
 def test_where_many_are_half_used_they_mean_nothing() -> None:
     names = "abcd"
     text = "".join(f"int {name}; use({name}); " for name in names)

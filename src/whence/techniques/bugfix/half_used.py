@@ -77,7 +77,7 @@ class HalfUsed:
     def _in(self, function: Node) -> Half:
         uses = self._own(function)
         mentions = (n for n in walk(function) if n.type == "identifier" and self._source.name(n) in uses)
-        for node in sorted(mentions, key=_comes_late):
+        for node in sorted(mentions, key=_when):
             self._note(uses[self._source.name(node)], node, self._source.name(node))
         unread = {name for name, one in uses.items() if not one.read + one.handed and one.changed + one.is_begun}
         kept = {name for name, one in uses.items() if one.read and not one.handed and one.keeps_a_literal}
@@ -191,12 +191,15 @@ def _is_measured(node: Node) -> bool:
     return at is not None and at.type == "sizeof_expression"
 
 
-def _comes_late(node: Node) -> bool:
-    """Whether a mention is in what a loop does behind its body, which the text has in front of it."""
-    at = node.parent
+def _when(node: Node) -> tuple[bool, int]:
+    """Orders mentions as they are come to: what a loop does behind its body, and what is set, come late."""
+    place, inner, at = node.start_byte, node, node.parent
     while at is not None and at.type.endswith("expression"):
-        node, at = at, at.parent
-    return at is not None and at.type == "for_statement" and at.child_by_field_name("update") == node
+        if at.type == "assignment_expression" and at.child_by_field_name("left") == inner:
+            place = at.end_byte
+        inner, at = at, at.parent
+    is_behind = at is not None and at.type == "for_statement" and at.child_by_field_name("update") == inner
+    return is_behind, place
 
 
 def _is_plain(node: Node) -> bool:
