@@ -462,3 +462,46 @@ def test_a_local_whose_function_returned_was_not_given_back() -> None:
     found = whence(subject_folder("returned-local", local_c=RETURNED), "locate", "local.c", *words).json
     assert found["memory"][0]["errors"][0]["kind"] == "use-after-return"
     assert not any("gave back" in entry["evidence"]["text"] for entry in found["ranking"])
+
+
+MARKED = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    char is_it[8];
+    int which = atoi(argv[1]);
+    int first = 1;                              /* 7 */
+    for (int i = first; i < 8; i++)             /* 8 */
+        is_it[i] = i == which;                  /* 9 */
+    char said;
+    if (is_it[0] == 1)                          /* 11 */
+        said = 'y';
+    else
+        said = 'n';
+    putchar(said);
+    putchar(is_it[7] == 1 ? 'y' : 'n');
+    return 0;
+}
+"""
+
+
+def test_what_was_done_by_a_value_that_was_never_given_counts_though_passing_runs_were_lucky_with_it() -> None:
+    found = located("marked", MARKED, "--fails", "0", "--expect", "yn", "--passes", "7", "--pattern", "7")
+    entries = {entry["line"]: entry["evidence"] for entry in found["ranking"]}
+    corrupts = {line: entry.get("memory", 0) for line, entry in entries.items()}
+    assert corrupts[11] == 1 > corrupts[9] > corrupts[7] > 0, corrupts
+    assert "1 of 1 passing run that came here did the same" in entries[11]["text"]
+    assert "the failure depends on what was done by it" in entries[11]["text"]
+    assert "another part of `is_it`" in entries[9]["text"] and "but not `is_it[0]`" in entries[9]["text"]
+    assert "got a value on line 9 comes from here" in entries[7]["text"]
+    assert (
+        "the wrong output depends on the use of `is_it[0]`, which was never given a value" in found["symptom"]["text"]
+    )
+
+
+def test_a_value_that_was_never_given_counts_only_where_the_failure_depends_on_what_was_done_by_it() -> None:
+    text = MARKED.replace("putchar(said);", "")
+    found = located("not-marked", text, "--fails", "0", "--expect", "y", "--passes", "7", "--pattern", "7")
+    assert not any("memory" in entry["evidence"] for entry in found["ranking"])
+    assert found["memory"][0]["errors"][0]["kind"] == "uninitialised"

@@ -5,6 +5,8 @@ error got wrong: from bytes that it wrote outside of its object, from what it re
 given. Each is looked up in the data slice of the symptom and those branches, byte by byte, so that an error which
 merely stood on the way is not blamed. Two failures
 have no such value: a return address that was overwritten, and the heap's own numbers, which the C library found wrong.
+And of a value that was never given it is asked whether what was done by it led to the symptom at all, be it by a branch
+among others: right programs do nothing by such values.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ class Link(IntEnum):
 
     AFTER = 0  # it happened behind the symptom
     BEFORE = 1  # it happened before, and nothing is known of what came of it
-    CAUSE = 2  # the failure came of it
-    ITSELF = 3  # what failed is the error
+    HANGS = 2  # the symptom depends on what was done by a value that was never given
+    CAUSE = 3  # the failure came of it
+    ITSELF = 4  # what failed is the error
 
 
 class Consequences:
@@ -70,6 +73,8 @@ class Consequences:
             or self._spoiled(error, occurrences)
         ):
             return Link.CAUSE
+        if error.kind is Kind.UNDEFINED and self._led_to.event_depth[occurrences["event"]].any():
+            return Link.HANGS
         return Link.AFTER if 0 <= at < error.event else Link.BEFORE
 
     def _occurrences(self, error: Error) -> Any:
@@ -82,6 +87,12 @@ class Consequences:
         """The data slice of the symptom and of the branches that led there."""
         criteria = [*self._symptom.details.get("criteria", []), *(event + 1 for event in self._deciding)]
         return compute(self._trace, criteria, control=False)
+
+    @cached_property
+    def _led_to(self) -> Slice:
+        """The dynamic slice of the symptom."""
+        at = self._symptom.event
+        return compute(self._trace, self._symptom.details.get("criteria", []) + ([at + 1] if at >= 0 else []))
 
     @cached_property
     def _deciding(self) -> set[int]:

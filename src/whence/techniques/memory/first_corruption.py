@@ -15,6 +15,7 @@ from whence.subject.memory_words import FoundErrors
 from whence.subject.trace_reader import TraceReader
 from whence.techniques.memory.block_size import sizings
 from whence.techniques.memory.consequences import Consequences, Link
+from whence.techniques.memory.given_beside import given_beside
 from whence.techniques.memory.given_later import given_later
 from whence.techniques.memory.overreach import reaching
 from whence.techniques.memory.technique import reasons, run_part
@@ -62,9 +63,17 @@ class _LinkedError:
 
     @property
     def counts(self) -> bool:
-        """Whether the failure may be its doing: it came of it, or passing runs do without what happened before it."""
+        """Whether the failure may be its doing: it came of it, or passing runs do without what happened before it.
+
+        That passing runs do something by a value that was never given, too, is no excuse: they were lucky.
+        """
         before = self.link is Link.BEFORE or (self.link is Link.ITSELF and not self.last)
-        return self.link is Link.CAUSE or (before and not self.passing)
+        return self.link in (Link.CAUSE, Link.HANGS) or (before and not self.passing)
+
+    @property
+    def order(self) -> int:
+        """Orders those that count: what the failure came of first, then what it depends on."""
+        return (Link.CAUSE, Link.HANGS).index(self.link) if self.link in (Link.CAUSE, Link.HANGS) else 2
 
     @property
     def place(self) -> Statement:
@@ -98,7 +107,7 @@ def first_corruption(
     errors = [one for one in linked if one.link is Link.CAUSE or not one.is_inside]
     _compare(investigation, checker, errors, passing)
     errors = [one for one in errors if not (one.is_inside and one.passing)]
-    first = min((one for one in errors if one.counts), key=lambda one: one.link is not Link.CAUSE, default=None)
+    first = min((one for one in errors if one.counts), key=lambda one: one.order, default=None)
     found = _findings(subject, recording, checked, errors, first)
     shown = _shown(errors, first)
     known = shown is None or symptom.kind == MEMORY_ERROR  # which tells of it already
@@ -190,7 +199,7 @@ def _ranked(
 def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple[Statement, str]]:
     """What lies behind an error, and why: what a block's size comes from, in turn with what let the access reach beyond
     it; where it was given back, and who called that; where an undefined value was declared and used, what gave it one
-    later, and what made the block that holds it.
+    later, what made the block that holds it, and what gave its neighbours their values.
     """
     sized = [(sizing.statement, sizing.text) for sizing in sizings(subject, checked, one.error)]
     reached = reaching(subject, checked, one.error)
@@ -206,6 +215,7 @@ def _behind(subject: Subject, checked: Checked, one: _LinkedError) -> list[tuple
             read = f"{origin['file']}:{origin['line']}"
             text = f"{origin['name']} lies in the block that was made here; nothing gave it a value before {read}"
             found.append((Statement(held["file"], held["line"]), text))
+        found += given_beside(subject, checked, origin)
     return found
 
 
@@ -245,6 +255,8 @@ def _notes(one: _LinkedError) -> Iterator[str]:
     """What the error has to do with the failure and with passing runs, as far as that is known."""
     if one.link is Link.CAUSE:
         yield "the failure came of this memory error"
+    if one.link is Link.HANGS:
+        yield "the failure depends on what was done by it"
     if one.passing:
         runs = f"{len(one.passing)} of {plural(one.compared, 'passing run')} that came here"
         yield f"{runs} did the same, and passed all the same (`{one.passing[0]}`)"
@@ -252,7 +264,7 @@ def _notes(one: _LinkedError) -> Iterator[str]:
 
 def _clause(one: _LinkedError, words: FoundErrors) -> str:
     """What a symptom's sentence says of the error."""
-    lead = {Link.CAUSE: "came of", Link.ITSELF: "is", Link.BEFORE: "before it,"}[one.link]
+    lead = {Link.CAUSE: "came of", Link.ITSELF: "is", Link.HANGS: "depends on", Link.BEFORE: "before it,"}[one.link]
     return f"{lead} {words.brief(one.error)}"
 
 
