@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_COPIES, MOST_RENAMED, MOST_LIMITS, MOST_LENGTHS, MOST_TWINS, MOST_ALIKE, MOST_BITS = 60, 40, 30, 5, 12, 12, 12
 RENAMINGS, SAME_TYPE = 4, 2  # of a statement, and variables that one can become
+RENAMINGS_BESIDE, BESIDE = 12, 2  # of a statement so many lines away: what is set up in a row is so to the last
 _TURNED = re.compile(r"(?<= = )(?:true|false)(?=;$)|(?<= )[+-](?==)|\+\+(?=;$)|--(?=;$)")  # what another one undoes
 _OPPOSITES = {"true": "false", "false": "true", "+": "-", "-": "+", "++": "--", "--": "++"}
 _BITS_SET, _BITS_CLEARED = re.compile(r"(.+?)\s*\|=\s*(.+);"), re.compile(r"(.+?)\s*&=\s*~\s*(.+);")
@@ -127,7 +128,9 @@ class Ingredients:
             if leaf.called & later:
                 continue
             if leaf.names <= usable:
-                found |= dict.fromkeys(islice(self._about_others(leaf, near), RENAMINGS))
+                is_beside = leaf.function == own and abs(leaf.line - line) <= BESIDE
+                far, most = (Near.FUNCTION, RENAMINGS_BESIDE) if is_beside else (Near.AROUND, RENAMINGS)
+                found |= dict.fromkeys(islice(self._about_others(leaf, near, far), most))
                 continue
             found |= dict.fromkeys(islice(self._renamings(leaf, usable, near), RENAMINGS))
         yield from ((text, 1) for text in list(found)[:MOST_RENAMED])
@@ -151,12 +154,12 @@ class Ingredients:
             self._visible_at[start] = self._scope.variables(leaf.node)
         return self._visible_at[start]
 
-    def _about_others(self, leaf: _Leaf, near: list[Term]) -> Iterator[str]:
-        """A call that means something at the place, about another variable of it."""
+    def _about_others(self, leaf: _Leaf, near: list[Term], far: Near) -> Iterator[str]:
+        """A call that means something at the place, about another variable of it, no farther than that."""
         types = {term.text: term.type for term in near}
         for name in sorted(leaf.names & types.keys()) if leaf.called else ():
             for term in near:
-                if term.type == types[name] and term.text != name and term.near <= Near.AROUND:
+                if term.type == types[name] and term.text != name and term.near <= far:
                     yield self._with(leaf, {name: term.text})
 
     def _twins(self, statement: Node) -> list[str]:
