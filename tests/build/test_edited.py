@@ -107,7 +107,16 @@ def test_the_compiler_warns_of_what_is_wrong(project: Project, old: str, new: st
     project.cc("-Werror main.c twice.c -o prog")
     rebuild, path = Rebuild(read_executable(project.folder / "prog"), project.folder.parent), project.folder / "twice.c"
     assert TWICE.count(old) == 1
-    assert list(rebuild.warnings(path, TWICE.replace(old, new).encode(), "edit")) == warnings
+    assert [one.text for one in rebuild.warned(path, TWICE.replace(old, new).encode(), "edit")] == warnings
+
+
+def test_a_warning_has_its_place_and_that_of_a_declaration_without_a_value(project: Project) -> None:
+    project.write(main_c=MAIN, twice_c=TWICE, factor_h="#define FACTOR 2\n")
+    project.cc("main.c twice.c -o prog")
+    path, new = project.folder / "twice.c", TWICE.replace("return FACTOR * x;", "int y;\nx++;\nreturn y * x;")
+    (one,) = Rebuild(read_executable(project.folder / "prog"), project.folder.parent).warned(path, new.encode(), "edit")
+    first = new[: new.index("int y;")].count("\n") + 1
+    assert (one.file, one.line, one.kind, one.declared) == (path, first + 2, "uninitialized", first)
 
 
 def test_a_link_ends_with_the_time(project: Project) -> None:

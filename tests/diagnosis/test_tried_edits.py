@@ -306,6 +306,36 @@ def test_what_the_text_asks_for_is_tried_and_comes_first_though_a_rule_is_sure()
     assert edits_asked_for(program, runs, elsewhere, runs.failing, time.monotonic() + 60, MADE).tried == 0
 
 
+# The rest of a line without a blank is followed, though there is none.
+REST = """\
+#include <stdio.h>
+#include <string.h>
+static int is_long(const char *line)
+{
+    const char *rest = strchr(line, ' ');
+    return rest[1] && rest[2];
+}
+int main(int argc, char **argv)
+{
+    printf("%s\\n", is_long(argv[1]) ? "long" : "short");
+    return argc > 2;
+}
+"""
+
+
+def test_the_line_that_crashed_is_tried_first_and_also_where_a_rule_is_sure() -> None:
+    folder = subject_folder("edits-pointed", rest_c=REST)
+    cases = [Case(a, (a,), expected=Expected(f"{o}\n".encode())) for a, o in (("ab", "short"), ("a bc", "long"))]
+    program = subject_from_sources([folder / "rest.c"], [], cases, replace(Subject.limits, time=5.0))
+    runs, at = run_all(program), Statement("rest.c", 6)
+    ranking = [Entry(Statement("rest.c", line), 1.0, 1, 1) for line in (10, 6)]
+    end = time.monotonic() + 60
+    assert not edits_asked_for(program, runs, ranking, runs.failing, end, MADE).rows
+    tried = edits_asked_for(program, runs, ranking, runs.failing, end, MADE, [at])
+    assert "return rest != NULL && rest[1] && rest[2];" in {row["after"] for row in tried.rows if row["checked"]}
+    assert {row["line"] for row in tried.rows} == {6} and not any(row["asked_for"] for row in tried.rows)
+
+
 # A share is cut to a whole number.
 SHARE = """\
 #include <stdio.h>

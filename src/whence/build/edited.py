@@ -11,9 +11,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
@@ -28,11 +27,27 @@ from whence.errors import BuildError
 
 _OPTIMISED = ("-O2", "-g0")
 # What says that code is wrong, and not that it could be written better.
-_WARNED = ("-Wall", "-Wno-parentheses", "-Wno-unused", "-Wno-misleading-indentation", "-Wno-error", "-fsyntax-only")
-_WARNING = re.compile(r": warning: (.+?)(?: \[-W[^\]]*\])?$", re.MULTILINE)
+_STYLE = ("parentheses", "unused", "misleading-indentation", "deprecated-non-prototype", "unknown-warning-option")
+_WARNED = ("-Wall", *(f"-Wno-{kind}" for kind in _STYLE), "-Wno-error", "-fsyntax-only")
+_WARNING = re.compile(r"^(.+?):(\d+):\d+: (warning|note): (.+?)(?: \[-W([^\]]*)\])?$", re.MULTILINE)
+_SILENCED = "initialize the variable"  # words of the note that names a declaration without a value
 QUICKLY = ("-O0", "-g0")  # by which a module is compiled in the least time, in place of the user's own level
 WRAPS = tuple(f"-Wl,--wrap={name}" for name in ("main", "signal", "sigaction"))  # by what probe/edits defines
 _GONE = "the program's source is gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """One warning of the compiler: the ``file`` and line, its ``kind`` (the option that asks for it) and its words.
+
+    ``declared``: the line of the same file where that is declared which is used without a value; 0 for all others.
+    """
+
+    file: Path
+    line: int
+    kind: str
+    text: str
+    declared: int = 0
 
 
 class DoesNotCompile(BuildError):
@@ -141,11 +156,19 @@ class Rebuild:
         self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
 
-    def warnings(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Counter[str]:
-        """What clang warns of in the file with this text, each message with how often. Raises what ``build`` raises."""
+    def warned(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> list[Warned]:
+        """What clang warns of in the file with this text. Raises what ``build`` raises."""
         module = self._capture.modules[self._made_from(source)[0]]
         out, overlay = self._scratch / f"{name}.o", self._overlay({source: text}, name)
-        return Counter(_WARNING.findall(self._compile(module, out, deadline, overlay, warns=True)))
+        found: list[Warned] = []
+        for file, line, what, words, kind in _WARNING.findall(
+            self._compile(module, out, deadline, overlay, warns=True)
+        ):
+            if what == "warning":
+                found.append(Warned(Path(module.directory, file), int(line), kind, words))
+            elif found and words.startswith(_SILENCED) and Path(module.directory, file) == found[-1].file:
+                found[-1] = replace(found[-1], declared=int(line))
+        return found
 
     def capture(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> Capture:
         """The captured program with this text in place of what the file ``source`` holds, as variants are made of it.

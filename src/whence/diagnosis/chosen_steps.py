@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-COMPARING_STEPS = ("slice", "memory", "races", "invariants", "weights")
+COMPARING_STEPS = ("slice", "memory", "warnings", "races", "invariants", "weights")
 ALTERING_STEPS = ("causes", "rules", "operators", "switch", "values", "formula", "edits", "confirmation", "chain")
-# Steps that can be left out; operators: rules that change one, edits: changes of the source,
+# Steps that can be left out; warnings: of the compiler, operators: rules that change one, edits: changes of the source,
 # weights: the learned ranking for the fixed order.
 STEPS = (*COMPARING_STEPS, *ALTERING_STEPS)
 

@@ -2,7 +2,8 @@
 
 Of threads, that the case passes with the other order of two accesses that nothing orders comes first of all. A rule
 that makes failing cases pass and breaks no passing one says most about a statement; then that it corrupted the failing
-run's memory first, where passing runs do not; then a branch whose switch mends failing runs; then a value that
+run's memory first, where passing runs do not; then that the compiler warns of it; then a branch whose switch mends
+failing runs; then a value that
 does, by the same kind of change in every failing case; then a change of the statement that a solver found to make all
 runs right at once; then a value that every failing run had and no passing one. Only then come rules that break passing
 cases, or that fit the values of the failing runs alone (another case of a switch for one value). Then how far what the
@@ -91,6 +92,11 @@ def _corrupts(entry: Entry) -> float:
     return float(entry.evidence["corrupts"])
 
 
+def _warned(entry: Entry) -> float:
+    """1 where the compiler warns of the statement, less for the declaration of what it warns of."""
+    return float(entry.evidence["warned"])
+
+
 def _decides(entry: Entry) -> float:
     """1 where the statement has a data race whose other order lets the case pass, or the access whose order decides
     under a schedule; less for those behind that.
@@ -103,6 +109,7 @@ SOURCES = (
     Source("schedules", _decides, explains=True),
     Source("rules", _rule),
     Source("memory", _corrupts, explains=True),
+    Source("compiler", _warned, explains=True),
     Source("switch", _flips),
     Source("values", _consistent),
     Source("formula", _repairs, explains=True),
@@ -124,7 +131,7 @@ AROUND = (
     Source("memory", _corrupts, "around_memory", explains=True),
     Source("races", _decides, "around_races", explains=True),
     Source("schedules", _decides, "around_schedules", explains=True),
-    *(source for source in SOURCES if source.name in ("rules", "separates", "doubtful_rules")),
+    *(source for source in SOURCES if source.name in ("rules", "compiler", "separates", "doubtful_rules")),
     Source("causes", _near, "around_causes"),
     Source("invariants", _unlike, "around_invariants"),
     Source("formula", _repairs, "around_formula", explains=True),

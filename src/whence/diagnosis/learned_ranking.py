@@ -30,7 +30,7 @@ MOST = 2000  # statements that are weighed, the first of the fixed order; the ot
 OF_THREADS = frozenset({"races", "schedules"})  # techniques whose findings the weights know nothing of
 NEEDED = "rules"  # the technique whose findings are there wherever runs were altered
 FIRST = {"first": 1, "three": 3, "five": 5}  # how many statements a chance is of
-FIRST_ERROR = 1.0  # the strength of a memory error that the failure came of (or may have)
+FIRST_ERROR = 1.0  # the strength of a memory error that the failure came of (or may have), and of a warning
 TINY = 1e-9  # differences of scores below this are none
 COSTING = 0.4  # of the score, for what an edit costs more than another one; chosen on the corpus (docs/ranking.md)
 LIFT = 1e-3  # of the score of the first memory error above what lies behind it, and of that above the others
@@ -172,13 +172,14 @@ def _above(ranked: Sequence[Entry], scores: Floats, chosen: Set[Statement]) -> F
 
 
 def _corruption_first(ranked: Sequence[Entry], scores: Floats) -> Floats:
-    """The scores, with the first memory error above every statement that no rule mends without breaking a case, and
-    right below it what lies behind the error: what a block's size comes from, what let the access reach beyond it, ...
+    """The scores, with the first memory error, or what the compiler warns of, above every statement that no rule mends
+    without breaking a case, and right below it what lies behind: what a block's size comes from, what let the access
+    reach beyond it, where that is declared which has no value, ...
 
-    Few of the faults that the weights were learned from corrupt memory, so they say little of it. But they order what
-    lies behind the error.
+    Few of the faults that the weights were learned from corrupt memory, or have a warning, so they say little of it.
+    But they order what lies behind.
     """
-    strengths = np.array([entry.evidence.get("memory", 0.0) for entry in ranked])
+    strengths = np.array([max(entry.evidence.get(name, 0.0) for name in ("memory", "compiler")) for entry in ranked])
     is_first, is_behind = strengths == FIRST_ERROR, (strengths > 0) & (strengths < FIRST_ERROR)
     others = scores[~is_first & ~is_behind & np.array(["rules" not in entry.evidence for entry in ranked])]
     if not is_first.any() or not len(others):

@@ -42,6 +42,7 @@ from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed, nearest_passing
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
+from whence.techniques.compiler_warnings import compiler_warnings
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import FirstCorruption, first_corruption, open_verdict
 from whence.techniques.races.check import Checker as RaceChecker
@@ -66,6 +67,7 @@ DEPARTING = 0.1  # of it, for finding where a long one departs from passing ones
 COMPARING, COMPARING_MOST = 0.25, 20.0  # of it, and seconds, for comparing values
 REASONING = 0.1  # of it, for the cause tree
 CHECKING, CHECKING_MOST = 0.2, 15.0  # of it, and seconds, for memory errors
+WARNING, WARNING_MOST = 0.05, 3.0  # of it, and seconds, for what the compiler warns of
 CHECKING_INSIDE = 0.1  # of it, for those that stay inside of a structure
 CHECKING_LAST = 0.6  # of it, where the check is still to be compiled: that of memory comes behind all but confirming
 SEARCHING = 0.5  # of it, for altered runs and formulas
@@ -81,7 +83,8 @@ FIRST, CALLERS = 5, 4  # statements that edits are tried at before those of so m
 CONFIRMING = 0.5  # of what is left then, for compiling changes
 LATE = 2.0  # seconds that a search may go on when its share is over, before it is ended
 TELLING, TELLING_MOST = 0.85, 12.0  # of it, and seconds, for the chain
-READING = 0.5  # of what is left at the end, for values of the slice; the rest is for those of passing runs
+READING_VALUES = 0.5  # of what is left at the end, for values of the slice; the rest is for those of passing runs
+CRASH = "crash"  # a symptom whose place is known
 VALUES_OF = 50  # ranked statements whose values are gathered
 
 
@@ -235,6 +238,7 @@ class Diagnosis:
         check_is_compiled = Checker.is_compiled()
         if check_is_compiled:
             self.check_memory()
+        self.check_warnings()
         self.check_races()
         reader, recording, symptom = self.reader, self.recording, self.base.symptom
         if self.options.has("causes") and reader is not None and recording is not None and symptom is not None:
@@ -381,6 +385,15 @@ class Diagnosis:
             self.base = replace(self.base, symptom=replace(symptom, text=text))
         self.publish()
 
+    def check_warnings(self) -> None:
+        """Look at what the compiler warns of in the statements that the failing runs executed."""
+        if not self.options.has("warnings"):
+            return
+        executed = [entry.statement for entry in self.base.ranking]
+        seconds = min(WARNING * self.left, WARNING_MOST)
+        look = partial(compiler_warnings, self.investigation.subject, executed, time.monotonic() + seconds)
+        self.take("compiler warnings", "compiling for warnings", look, seconds + LATE)
+
     def check_races(self) -> None:
         """Look for data races in the failing run, and for those whose other order lets the case pass."""
         recording = self.recording
@@ -491,6 +504,7 @@ class Diagnosis:
         is_sure = self._is(has_sure)
         every = with_callers(alternated(self.joined().ranking, self.base.ranking), self.base.symptom)
         order = [entry for entry in every if entry.statement.file not in (self.tests or ())] or every
+        pointed = self.pointed()
         seconds = min(EDITING * self.left, ASKING_MOST if is_sure else EDITING_MOST)
         end = time.monotonic() + seconds
         pairs = [row for one in self.found for row in one.parts.get("pairs", [])]
@@ -499,14 +513,21 @@ class Diagnosis:
         def edit() -> TriedEdits:
             made = known_fixes(subject.folder, self.options.knowledge)
             if is_sure:
-                return edits_asked_for(subject, self.runs, order, mended[:FAILING], end, made)
-            return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs, self.is_mended)
+                return edits_asked_for(subject, self.runs, order, mended[:FAILING], end, made, pointed)
+            return tried_edits(subject, self.runs, order, mended[:FAILING], end, made, pairs, self.is_mended, pointed)
 
         tried = self.attempts.take("edits", "trying edits", edit, seconds + LATE)
         if tried is not None and (tried.tried or not is_sure):
             self.attempts.lines.append(tried.told)
             self.found = with_other_values(self.found, tried.rows, len(self.runs.passing)) if tried.rows else self.found
             self.publish()
+
+    def pointed(self) -> list[Statement]:
+        """The statements that are pointed at whatever else is known: what the compiler warns of, and what crashed."""
+        found = [entry.statement for one in self.found if one.technique == "compiler" for entry in one.ranking]
+        symptom = self.base.symptom
+        crashed = symptom.statement if symptom is not None and symptom.kind == CRASH else None
+        return [*found, crashed] if crashed is not None else found
 
     def confirm(self) -> None:
         """Compile the changes that the first statements have, and drop what does not hold in the source."""
@@ -538,7 +559,7 @@ class Diagnosis:
         symptom, part = self.base.symptom, self.base.parts.get("slice")
         if part and symptom is not None:
             fill = partial(fill_slice, part, reader, symptom)
-            self.attempts.take("values of the slice", "reading the slice's values", fill, READING * self.left)
+            self.attempts.take("values of the slice", "reading the slice's values", fill, READING_VALUES * self.left)
 
     def nearest(self) -> list[TraceReader]:
         """Record the passing cases nearest to the failing one, for the values that their statements had.

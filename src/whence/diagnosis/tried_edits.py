@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
+POINTED = 80  # edits of a statement that is pointed at, tried where a rule is sure
 FEW_TYPES = 4  # other types of what is declared, tried where a rule is clean
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
 PLAIN = ("0", "1")  # values that are assigned everywhere, as named ones are
@@ -88,18 +89,19 @@ def tried_edits(
     made: Mapping[str, int],
     pairs: Iterable[Mapping[str, Any]] = (),
     found_before: bool = False,
+    pointed: Sequence[Statement] = (),
 ) -> TriedEdits:
     """Try edits of the first statements of a ranking on the failing cases ``rows`` and all passing ones.
 
-    First a few that give a variable a wider type. Then such as give a value that would have been right (the part
-    ``pairs``) to its place, anywhere in the function: they fit the cases, so they do not end the search, and are
-    doubtful but for values that are often assigned.
+    Those that are ``pointed`` at come before the others. First a few that give a variable a wider type. Then such as
+    give a value that would have been right (the part ``pairs``) to its place, anywhere in the function: they fit the
+    cases, so they do not end the search, and are doubtful but for values that are often assigned.
     What passes is run on other failing cases, too, and what does not repair these counts for less.
     ``made``: how often fixes of each kind were made. ``found_before``: a rule is clean, so it is to end soon.
     Until ``deadline`` (of ``time.monotonic``), or until enough of them have passed.
     """
     right = right_assignments(pairs)[:RIGHT]
-    suspects = _suspects(subject, ranking, made, [at.file for at, _, _ in right])
+    suspects = _suspects(subject, ranking, made, pointed, [at.file for at, _, _ in right])
     sources, fitted = suspects.sources, dict(_assignments(suspects.files, right))
     alone = EditsAlone(subject, runs, sources)
     wider = _alone(alone, list(islice(suspects.wider_types(), FIRST_ALONE)), end_of_first(deadline), runs, rows)
@@ -132,17 +134,20 @@ def edits_asked_for(
     rows: Sequence[int],
     deadline: float,
     made: Mapping[str, int],
+    pointed: Sequence[Statement] = (),
 ) -> TriedEdits:
     """Try only those edits that the text of the files asks for (``contradictions.py``, ``unused_names.py``, ...).
 
     There are few, mostly none. Where one lets all cases pass, the cases and the text say the same, which no rule has.
+    Behind them come the likeliest at the statements that are ``pointed`` at.
     """
-    suspects = _suspects(subject, ranking, made)
+    suspects = _suspects(subject, ranking, made, pointed)
+    first = replace(suspects, statements=[at for at in suspects.statements if Statement(*at) in pointed])
     alone = EditsAlone(subject, runs, suspects.sources)
     types = _alone(alone, list(islice(suspects.other_types(), FEW_TYPES)), end_of_first(deadline), runs, rows)
     making = time.monotonic() + MAKING * (deadline - time.monotonic())
     unused = (edit for edit in suspects.naming_unused(making) if suspects.files[edit.file].is_asked_for(edit))
-    edits = list(chain(suspects.asked_for(), unused))
+    edits = list(dict.fromkeys(chain(suspects.asked_for(), unused, islice(first.edits(), POINTED * len(pointed)))))
     if not edits:
         return _told(subject, runs, suspects, types, alone.tried, (), rows)
     further, trials = others_alike(runs, rows, FURTHER), EditTrials(rows, deadline, found_before=True)
@@ -162,13 +167,20 @@ def _alone(
 
 
 def _suspects(
-    subject: Subject, ranking: Sequence[Entry], made: Mapping[str, int], further: Sequence[str] = ()
+    subject: Subject,
+    ranking: Sequence[Entry],
+    made: Mapping[str, int],
+    pointed: Sequence[Statement],
+    further: Sequence[str] = (),
 ) -> Suspects:
-    """The first statements of a ranking, with their files and ``further`` ones, but for what was changed since."""
+    """What is ``pointed`` at and the first statements of a ranking, with their files and ``further`` ones, but for what
+    was changed since.
+    """
     changed = set(subject.places.changed_files())
-    named = [*further, *(entry.statement.file for entry in ranking[:STATEMENTS])]
+    order = list(dict.fromkeys([*pointed, *(entry.statement for entry in ranking)]))
+    named = [*further, *(at.file for at in order[:STATEMENTS])]
     files = file_candidates(subject, [name for name in named if name not in changed])
-    places = [(entry.statement.file, entry.statement.line) for entry in ranking]
+    places = [(at.file, at.line) for at in order]
     first = [at for at in places[:STATEMENTS] if at[0] in files]
     return Suspects(files, first, made, places[STATEMENTS:])
 

@@ -240,7 +240,8 @@ class Editing:
 
     def _warnings(self, file: str, text: bytes, name: str) -> Counter[str] | None:
         try:
-            return self._rebuild.warnings(self._subject.folder / file, text, name, self.deadline)
+            found = self._rebuild.warned(self._subject.folder / file, text, name, self.deadline)
+            return Counter(one.text for one in found)
         except (WhenceError, OSError, TimeoutError):
             return None
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from whence.program.c_source import CSource, Place, Unit, walk
 from whence.techniques.bugfix.conditions import Conditions, statement_of
 from whence.techniques.bugfix.expression_types import BOOLS, TRUTHS, are_alike, is_pointer
+from whence.techniques.bugfix.followed import followed
 from whence.techniques.bugfix.scope import NUMBER, Scope, kind_of
 from whence.techniques.bugfix.terms import Terms
 
@@ -313,9 +314,20 @@ class ExpressionChanges:
         yield Splice(start, end, negated.encode("latin-1"), 0)
         if node == unit.node:
             yield from (Splice(start, end, forced, 1) for forced in (b"1", b"0"))
+        yield from self._followed(node)
         for atom, tier in self._given.near(node):
             for operator in ("&&", "||"):
                 yield from self._joined(node, unit, operator, atom, tier)
+
+    def _followed(self, node: Node) -> Iterator[Splice]:
+        """A condition with a check in front of it of each pointer that it follows."""
+        operator = node.child_by_field_name("operator")
+        if operator is not None and operator.type in ("&&", "||"):
+            return
+        for pointer in followed(self._source, node, self._scope.sizes):
+            for check, joined, tier in ((f"{pointer} != NULL", "&&", 0), (f"{pointer} == NULL", "||", 1)):
+                own = _within(node, self._text(node), joined)
+                yield Splice(node.start_byte, node.end_byte, f"{check} {joined} {own}".encode("latin-1"), tier)
 
     def _joined(self, node: Node, unit: Unit, operator: str, atom: str, tier: int) -> Iterator[Splice]:
         """A condition with another one behind it, or in front of the whole."""

@@ -14,6 +14,7 @@ from whence.program.source_edits import Kind, Part
 from whence.techniques.bugfix.conditions import Conditions, decides
 from whence.techniques.bugfix.expression_types import BOOLS, is_integer, is_pointer
 from whence.techniques.bugfix.fitting import Fitting
+from whence.techniques.bugfix.followed import followed
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Terms
@@ -45,6 +46,7 @@ class StatementChanges:
 
         yield (part(Kind.DELETE),), 0
         conditions = self._conditions.near(node)
+        yield from self._checked(node, part)
         if not is_all_of_a_branch(node):
             yield from (((part(Kind.GUARD, condition),), tier) for condition, tier in conditions)
         fitting = self._fitting.tiers(node, False, self._ingredients.at(node))
@@ -60,6 +62,15 @@ class StatementChanges:
         if node.type == "if_statement":
             yield from self._branches(node, part)
         yield from self._moved(node, part(Kind.DELETE))
+
+    def _checked(self, node: Node, part: Callable[[Kind, str], Part]) -> Iterator[Change]:
+        """The statement done only if a pointer that it follows leads somewhere, or left early if it does not."""
+        pointers = followed(self._source, node, self._scope.sizes) if is_leaf(node) else []
+        if not is_all_of_a_branch(node):
+            yield from (((part(Kind.GUARD, f"{pointer} != NULL"),), 0) for pointer in pointers)
+        for pointer in pointers:
+            for leave in self.leaving(node):
+                yield (part(Kind.BEFORE, f"if ({pointer} == NULL) {leave}"),), 1
 
     def behind(self, node: Node) -> Iterator[Change]:
         """What can be put behind a statement, the last one of its block."""

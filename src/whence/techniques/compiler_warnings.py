@@ -1,0 +1,67 @@
+"""What the compiler warns of in statements that the failing run executed: a type that is not meant, a test that is
+always true, a variable that is used before it has a value.
+
+Right programs have hardly any such lines, and these of a kind that they have again and again; so a kind counts where
+few lines have it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whence.build.edited import Rebuild, Warned
+from whence.build.scratch import scratch
+from whence.errors import WhenceError
+from whence.findings import Findings, Statement, rank
+
+if TYPE_CHECKING:
+    from whence.subject.subject import Subject
+
+FILES = 24  # that are looked at, those of the first statements
+FEW = 2  # lines with a warning of one kind, at most, for it to mean something
+BEHIND = 0.5  # how much the declaration is to blame of what is used without a value, where the use is 1
+
+
+def compiler_warnings(subject: Subject, executed: Sequence[Statement], deadline: float) -> Findings:
+    """The statements, of those that were ``executed`` (the most suspicious first), that the compiler warns of.
+
+    Their evidence has ``warned``: 1, and less for where that is declared which is used without a value. What cannot be
+    compiled until ``deadline`` (of ``time.monotonic``) is left out.
+    """
+    known, by_kind = set(executed), defaultdict[str, dict[Statement, Warned]](dict)
+    for file, one in _all(subject, list(dict.fromkeys(at.file for at in executed))[:FILES], deadline):
+        if (at := Statement(file, one.line)) in known:
+            by_kind[one.kind].setdefault(at, one)
+    few = [lines for lines in by_kind.values() if len(lines) <= FEW]
+    evidence = {at: _evidence(f"the compiler warns: {one.text}", 1.0) for lines in few for at, one in lines.items()}
+    for at, one in (of_line for lines in few for of_line in lines.items() if of_line[1].declared):
+        text = f"declared here without a value; the compiler warns of {at.file}:{at.line}: {one.text}"
+        evidence.setdefault(Statement(at.file, one.declared), _evidence(text, BEHIND))
+    return Findings("compiler", subject.name, rank({at: known["warned"] for at, known in evidence.items()}, evidence))
+
+
+def _evidence(text: str, warned: float) -> dict[str, Any]:
+    return {"text": text, "reasons": [{"technique": "compiler", "text": text}], "warned": warned}
+
+
+def _all(subject: Subject, files: Sequence[str], deadline: float) -> list[tuple[str, Warned]]:
+    """The warnings in some files that are compiled by themselves and are as they were compiled, each with its file."""
+    changed, sources = set(subject.places.changed_files()), {module.source for module in subject.capture.modules}
+    able = [file for file in files if file not in changed and str(subject.folder / file) in sources]
+    with scratch("warnings") as folder, ThreadPoolExecutor(cpu_count() or 1) as pool:
+        rebuild = Rebuild(subject.capture, Path(folder))
+
+        def warned(number: int) -> list[tuple[str, Warned]]:
+            path = subject.folder / able[number]
+            try:
+                found = rebuild.warned(path, path.read_bytes(), str(number), deadline)
+            except (WhenceError, OSError, TimeoutError):
+                return []
+            return [(able[number], one) for one in found if one.file == path]
+
+        return [one for of_file in pool.map(warned, range(len(able))) for one in of_file]

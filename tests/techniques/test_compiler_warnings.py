@@ -1,0 +1,99 @@
+"""What the compiler warns of in executed statements: where it counts, and what comes of it in ``locate``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from cli_tool import subject_folder, whence
+
+from whence.findings import Statement
+from whence.run.cases import Case
+from whence.run.sandbox import DEFAULT_LIMITS
+from whence.subject.subject import Subject, subject_from_sources
+from whence.techniques.compiler_warnings import compiler_warnings
+
+# Adds words to a list's end, and prints it; `put` takes the list first.
+WORDS = """\
+#include <stdio.h>
+#include <string.h>
+struct list { int count; const char *words[8]; };
+static int put(struct list *to, const char *word, int length)
+{
+    int at;                                     /* 6 */
+    at = to->count;                             /* 7 */
+    to->words[at] = word;
+    to->count = at + 1;
+    return length;
+}
+int main(int argc, char **argv)
+{
+    struct list list = {0};
+    int letters = 0;
+    for (int i = 1; i < argc; i++)
+        if (strlen(argv[i]) > 2)
+            letters += put(&list, argv[i], (int)strlen(argv[i])); /* 18 */
+    printf("%d %d\\n", list.count, letters);    /* 19 */
+    return 0;
+}
+"""
+
+
+def subject_of(text: str, name: str) -> Subject:
+    folder: Path = subject_folder(name, p_c=text)
+    return subject_from_sources([folder / "p.c"], [], [Case("one", ("abc",))], DEFAULT_LIMITS)
+
+
+def warned(text: str, name: str, lines: range = range(1, 30)) -> dict[int, tuple[float, str]]:
+    """How much the compiler's warnings speak for each line, and the words, where those lines were executed."""
+    executed = [Statement("p.c", line) for line in lines]
+    found = compiler_warnings(subject_of(text, name), executed, time.monotonic() + 60)
+    return {e.statement.line: (e.evidence["warned"], e.evidence["text"]) for e in found.ranking}
+
+
+def test_right_code_has_no_warnings() -> None:
+    assert warned(WORDS, "warned-none") == {}
+
+
+def test_a_type_that_is_not_meant_is_warned_of() -> None:
+    found = warned(WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count'), "warned-type")
+    assert found.keys() == {19} and found[19][0] == 1.0
+    assert found[19][1].startswith("the compiler warns: format specifies type 'long'")
+
+
+def test_the_declaration_of_what_has_no_value_has_less() -> None:
+    found = warned(WORDS.replace("    at = to->count; ", "    ;               "), "warned-unset")
+    assert {line: strength for line, (strength, _) in found.items()} == {8: 1.0, 6: 0.5}
+    assert "the compiler warns of p.c:8: variable 'at' is uninitialized when used here" in found[6][1]
+
+
+def test_what_was_not_executed_does_not_count() -> None:
+    text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
+    assert warned(text, "warned-elsewhere", range(1, 19)) == {}
+
+
+def test_a_kind_that_many_lines_have_means_nothing() -> None:
+    more = "".join(f'    printf("%ld\\n", {n});\n' for n in range(3))
+    assert warned(WORDS.replace("    return 0;\n", f"{more}    return 0;\n"), "warned-often") == {}
+
+
+def test_without_time_nothing_is_said() -> None:
+    text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
+    executed = [Statement("p.c", 19)]
+    assert compiler_warnings(subject_of(text, "warned-late"), executed, time.monotonic() - 1).ranking == []
+
+
+@pytest.mark.parametrize("without", ["", "warnings"])
+def test_what_the_compiler_warns_of_comes_first_where_nothing_mends(without: str) -> None:
+    # A pointer in place of a number: it is compiled, and adds up to what nobody expects.
+    text = WORDS.replace(
+        "letters += put(&list, argv[i], (int)strlen(argv[i]));", "letters += put(&list, argv[i], argv[i]);"
+    )
+    words = ["--no-alter", "--no-generate", "--json", "--fails", "abc", "--expect", "1 3\n", "--passes", "a"]
+    done = whence(
+        subject_folder(f"warned-{without}", p_c=text), "locate", "p.c", *words, "--without", f"races,{without}"
+    )
+    evidence = {entry["line"]: entry["evidence"] for entry in done.json["ranking"]}
+    says = "incompatible pointer to integer conversion" in evidence[18]["text"]
+    assert says is not bool(without) and ("compiler" in evidence[18]) is not bool(without)
