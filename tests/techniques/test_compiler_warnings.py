@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def subject_of(text: str, name: str) -> Subject:
     return subject_from_sources([folder / "p.c"], [], [Case("one", ("abc",))], DEFAULT_LIMITS)
 
 
-def warned(text: str, name: str, lines: range = range(1, 30)) -> dict[int, tuple[float, str]]:
+def warned(text: str, name: str, lines: Sequence[int] = range(1, 30)) -> dict[int, tuple[float, str]]:
     """How much the compiler's warnings speak for each line, and the words, where those lines were executed."""
     executed = [Statement("p.c", line) for line in lines]
     found = compiler_warnings(subject_of(text, name), executed, time.monotonic() + 60)
@@ -66,6 +67,33 @@ def test_the_declaration_of_what_has_no_value_has_less() -> None:
     found = warned(WORDS.replace("    at = to->count; ", "    ;               "), "warned-unset")
     assert {line: strength for line, (strength, _) in found.items()} == {8: 1.0, 6: 0.5}
     assert "the compiler warns of p.c:8: variable 'at' is uninitialized when used here" in found[6][1]
+
+
+def test_code_that_is_never_come_to_is_told_at_the_jump_in_front_of_it() -> None:
+    text = WORDS.replace("at = to->count;", "return at = to->count;")
+    assert text != WORDS
+    found = warned(text, "warned-jump", range(1, 8))
+    assert found == {7: (1.0, "the compiler warns on line 8: code will never be executed")}
+
+
+@pytest.mark.parametrize(("comment", "lines"), [("", {5}), ("/* fall through */", set()), ("/* the next */", {5})])
+def test_a_case_that_goes_on_into_the_next_one_is_told_unless_a_comment_says_that_it_is_meant(
+    comment: str, lines: set[int]
+) -> None:
+    text = f"""\
+int main(int argc, char **argv)
+{{
+    switch (argc) {{
+    case 1:
+        argc += 2;
+        {comment}
+    case 2:
+        argc -= 2;
+    }}
+    return argc > 9;
+}}
+"""
+    assert warned(text, f"warned-falls-{len(comment)}", (3, 5, 8, 10)).keys() == lines
 
 
 def test_what_was_not_executed_does_not_count() -> None:

@@ -156,14 +156,15 @@ class Rebuild:
         self._compile(module, out, deadline, self._overlay({source: text}, name), last=_OPTIMISED)
         return out.read_bytes()
 
-    def warned(self, source: Path, text: bytes, name: str, deadline: float = float("inf")) -> list[Warned]:
-        """What clang warns of in the file with this text. Raises what ``build`` raises."""
+    def warned(
+        self, source: Path, text: bytes, name: str, deadline: float = float("inf"), further: Sequence[str] = ()
+    ) -> list[Warned]:
+        """What clang warns of in the file with this text, with ``further`` options. Raises what ``build`` raises."""
         module = self._capture.modules[self._made_from(source)[0]]
         out, overlay = self._scratch / f"{name}.o", self._overlay({source: text}, name)
         found: list[Warned] = []
-        for file, line, what, words, kind in _WARNING.findall(
-            self._compile(module, out, deadline, overlay, warns=True)
-        ):
+        said = self._compile(module, out, deadline, overlay, last=further, warns=True)
+        for file, line, what, words, kind in _WARNING.findall(said):
             if what == "warning":
                 found.append(Warned(Path(module.directory, file), int(line), kind, words))
             elif found and words.startswith(_SILENCED) and Path(module.directory, file) == found[-1].file:

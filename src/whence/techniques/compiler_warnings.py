@@ -1,5 +1,7 @@
-"""What the compiler warns of in statements that the failing run executed: a type that is not meant, a test that is
-always true, a variable that is used before it has a value.
+"""What the compiler warns of in statements that the failing run executed.
+
+A type that is not meant, a test that is always true, a variable that is used before it has a value, code behind a jump
+that nothing comes to, a case that goes on into the next one.
 
 Right programs have hardly any such lines, and these of a kind that they have again and again; so a kind counts where
 few lines have it.
@@ -7,8 +9,9 @@ few lines have it.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from pathlib import Path
@@ -22,6 +25,10 @@ from whence.findings import Findings, Statement, rank
 if TYPE_CHECKING:
     from whence.subject.subject import Subject
 
+UNREACHABLE, FALLING = "unreachable-code", "implicit-fallthrough"
+FURTHER = (f"-W{UNREACHABLE}", f"-W{FALLING}", "-Wunused-value")  # beside what new warnings of an edit are sought by
+MEANT = re.compile(rb"fall", re.IGNORECASE)  # in a comment in front of a label: others may come to it
+ABOVE = 3  # lines in which that stands
 FILES = 24  # that are looked at, those of the first statements
 FEW = 2  # lines with a warning of one kind, at most, for it to mean something
 BEHIND = 0.5  # how much the declaration is to blame of what is used without a value, where the use is 1
@@ -35,14 +42,32 @@ def compiler_warnings(subject: Subject, executed: Sequence[Statement], deadline:
     """
     known, by_kind = set(executed), defaultdict[str, dict[Statement, Warned]](dict)
     for file, one in _all(subject, list(dict.fromkeys(at.file for at in executed))[:FILES], deadline):
-        if (at := Statement(file, one.line)) in known:
+        if (at := _blamed(file, one, known)) in known:
             by_kind[one.kind].setdefault(at, one)
     few = [lines for lines in by_kind.values() if len(lines) <= FEW]
-    evidence = {at: _evidence(f"the compiler warns: {one.text}", 1.0) for lines in few for at, one in lines.items()}
+    evidence = {at: _evidence(_told(at, one), 1.0) for lines in few for at, one in lines.items()}
     for at, one in (of_line for lines in few for of_line in lines.items() if of_line[1].declared):
         text = f"declared here without a value; the compiler warns of {at.file}:{at.line}: {one.text}"
         evidence.setdefault(Statement(at.file, one.declared), _evidence(text, BEHIND))
     return Findings("compiler", subject.name, rank({at: known["warned"] for at, known in evidence.items()}, evidence))
+
+
+def _blamed(file: str, one: Warned, known: Set[Statement]) -> Statement:
+    """The statement that a warning speaks of; of code that is never come to, or once too often, the one before it."""
+    is_behind = one.kind in (UNREACHABLE, FALLING)
+    before = (at.line for at in known if at.file == file and at.line < one.line) if is_behind else ()
+    return Statement(file, max(before, default=one.line))
+
+
+def _is_meant(one: Warned, text: bytes) -> bool:
+    """Whether a comment says that a case goes on into the next one."""
+    lines = text.split(b"\n")[max(0, one.line - 1 - ABOVE) : one.line]
+    return one.kind == FALLING and any(MEANT.search(line) for line in lines)
+
+
+def _told(at: Statement, one: Warned) -> str:
+    where = f" on line {one.line}" if at.line != one.line else ""
+    return f"the compiler warns{where}: {one.text}"
 
 
 def _evidence(text: str, warned: float) -> dict[str, Any]:
@@ -59,9 +84,9 @@ def _all(subject: Subject, files: Sequence[str], deadline: float) -> list[tuple[
         def warned(number: int) -> list[tuple[str, Warned]]:
             path = subject.folder / able[number]
             try:
-                found = rebuild.warned(path, path.read_bytes(), str(number), deadline)
+                found = rebuild.warned(path, text := path.read_bytes(), str(number), deadline, FURTHER)
             except (WhenceError, OSError, TimeoutError):
                 return []
-            return [(able[number], one) for one in found if one.file == path]
+            return [(able[number], one) for one in found if one.file == path and not _is_meant(one, text)]
 
         return [one for of_file in pool.map(warned, range(len(able))) for one in of_file]
