@@ -29,7 +29,7 @@ from bench.generated.seed import MOST, TIMEOUTS, drawn
 from bench.generated.syntax import Edit as Change
 from bench.generated.syntax import Source
 from bench.real.faults import Case, Edit, Fault, Outcome, case_of, end_cleanly, load_faults, planted
-from bench.real.programs import HERE, Recipe, chosen_recipes, ensure_built
+from bench.real.programs import HERE, Recipe, chosen_recipes, ensure_built, make
 from whence.errors import BuildError, WhenceError
 
 SECONDS = 2.0  # that a case may take
@@ -54,7 +54,8 @@ class Trial:
     def __init__(self, recipe: Recipe, work: Path) -> None:
         self.recipe = recipe
         self.executable, cases = cases_of(recipe)
-        self._tree = ensure_built(recipe, work, "seed", "gcc", "-g -O0")
+        self._tree = ensure_built(recipe, work, "seed", "gcc")
+        make(recipe, self._tree)  # an earlier trial has left its fault in the executable
         plain = self._tree / self.executable
         outcomes = [case.run(plain, SECONDS) for case in cases]
         again = [case.run(plain, SECONDS) for case in cases]
