@@ -150,7 +150,7 @@ class Source:
         """The text with the edit made, and the faulty lines in it, from 1.
 
         Of what was removed these are the line that it stood on, or, if that is gone, those before and behind the gap,
-        and the one that a semicolon in its place stands on.
+        and the one that a semicolon or an opening brace in its place stands on.
         """
         text = self.text[: edit.start] + edit.text + self.text[edit.end :]
         lines = text.split(b"\n")
@@ -161,7 +161,7 @@ class Source:
             return text, (first + 1,)
         behind = next((n for n in range(first, len(lines)) if _code(lines[n])), None)
         before = next((n for n in range(first - 1, -1, -1) if _code(lines[n])), None)
-        gap = first if lines[first].strip() == b";" else None
+        gap = first if lines[first].strip() in (b";", b"{") else None
         return text, tuple(n + 1 for n in (before, gap, behind) if n is not None)
 
 

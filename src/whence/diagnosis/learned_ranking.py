@@ -179,7 +179,7 @@ def _corruption_first(ranked: Sequence[Entry], scores: Floats) -> Floats:
     Few of the faults that the weights were learned from corrupt memory, or have a warning, so they say little of it.
     But they order what lies behind.
     """
-    strengths = np.array([max(entry.evidence.get(name, 0.0) for name in ("memory", "compiler")) for entry in ranked])
+    strengths = np.array([max(entry.evidence.get(name, 0.0) for name in ("memory", "warnings")) for entry in ranked])
     is_first, is_behind = strengths == FIRST_ERROR, (strengths > 0) & (strengths < FIRST_ERROR)
     others = scores[~is_first & ~is_behind & np.array(["rules" not in entry.evidence for entry in ranked])]
     if not is_first.any() or not len(others):

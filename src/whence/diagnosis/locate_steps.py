@@ -42,7 +42,7 @@ from whence.subject.recorder import Recording
 from whence.subject.runs import Runs, blocks_executed, nearest_passing
 from whence.subject.symptoms import symptom_of, unrecorded_symptom
 from whence.subject.trace_reader import TraceReader
-from whence.techniques.compiler_warnings import compiler_warnings
+from whence.techniques.code_warnings import code_warnings
 from whence.techniques.likely_invariants.technique import compared_values
 from whence.techniques.memory.first_corruption import FirstCorruption, first_corruption, open_verdict
 from whence.techniques.races.check import Checker as RaceChecker
@@ -391,8 +391,8 @@ class Diagnosis:
             return
         executed = [entry.statement for entry in self.base.ranking]
         seconds = min(WARNING * self.left, WARNING_MOST)
-        look = partial(compiler_warnings, self.investigation.subject, executed, time.monotonic() + seconds)
-        self.take("compiler warnings", "compiling for warnings", look, seconds + LATE)
+        look = partial(code_warnings, self.investigation.subject, executed, time.monotonic() + seconds)
+        self.take("warnings", "looking for warnings", look, seconds + LATE)
 
     def check_races(self) -> None:
         """Look for data races in the failing run, and for those whose other order lets the case pass."""
@@ -524,7 +524,7 @@ class Diagnosis:
 
     def pointed(self) -> list[Statement]:
         """The statements that are pointed at whatever else is known: what the compiler warns of, and what crashed."""
-        found = [entry.statement for one in self.found if one.technique == "compiler" for entry in one.ranking]
+        found = [entry.statement for one in self.found if one.technique == "warnings" for entry in one.ranking]
         symptom = self.base.symptom
         crashed = symptom.statement if symptom is not None and symptom.kind == CRASH else None
         return [*found, crashed] if crashed is not None else found

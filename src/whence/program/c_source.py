@@ -124,6 +124,11 @@ class CSource:
         return [node for node in found if _is_empty(node) and _is_sound(node)]
 
     @cached_property
+    def blocks_alone(self) -> list[Node]:
+        """The blocks with statements that stand in a list by themselves, and keep no variables of their own."""
+        return [node for function in self.functions for node in walk(function) if _stands_alone(node)]
+
+    @cached_property
     def units(self) -> list[Unit]:
         """All units inside functions, in order of the text."""
         found = (unit for function in self.functions for node in walk(function) for unit in _units(self, node))
@@ -251,6 +256,15 @@ def _is_empty(node: Node) -> bool:
     begins = parent.child_by_field_name("initializer") if parent is not None and around == "for_statement" else None
     is_all = around in ("if_statement", "else_clause") or (begins is not None and begins.type == "declaration")
     return node.type == "expression_statement" and is_all
+
+
+def _stands_alone(node: Node) -> bool:
+    """Whether a node is a block of statements that nothing leads to, that keeps no variable, and no program made."""
+    if node.type != "compound_statement" or node.parent is None or node.parent.type != "compound_statement":
+        return False
+    before, inner = node.prev_named_sibling, [child for child in node.named_children if child.type != "comment"]
+    is_made = before is not None and before.type.startswith("preproc_")
+    return bool(inner) and not is_made and not node.has_error and all(map(is_statement, inner))
 
 
 def _units(source: CSource, node: Node) -> Iterator[Unit]:

@@ -150,6 +150,8 @@ def _guarded(source: CSource, part: Part, old: bytes, indent: bytes) -> bytes:
     has_else = source.text[part.end :].lstrip().startswith(b"else")
     if not part.listed and (old.startswith(b"if") or has_else):  # an `else` behind it would be taken by the new one
         return b"{ if (" + part.text + b") " + old + b" }"
+    if old.startswith(b"{"):
+        return b"if (" + part.text + b") " + old
     step = b"\t" if indent[:1] == b"\t" else b"    "
     body = source.newline + indent + step + old if one_line else b" {" + source.newline + indent + old
     body += b"" if one_line else source.newline + indent + b"}"

@@ -115,7 +115,8 @@ class FileCandidates:
         """The edits that put in what the text of the file itself asks for, the surest first."""
         put_in = (self._edit(line, (part,)) for line, part in self._contradictions.changes())
         jumping = (self._edit(lines_of(node).start, (part,)) for node, part in self._statements.jumping())
-        return (*put_in, *jumping, *self._filling())
+        alone = (self._edit(lines_of(node).start, (part,)) for node, part in self._statements.standing_alone())
+        return (*put_in, *jumping, *alone, *self._filling())
 
     @cached_property
     def completing(self) -> tuple[SourceEdit, ...]:

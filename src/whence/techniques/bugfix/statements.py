@@ -18,6 +18,7 @@ from whence.techniques.bugfix.followed import followed
 from whence.techniques.bugfix.ingredients import Ingredients
 from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.terms import Terms
+from whence.techniques.bugfix.unused_names import FEW
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -140,6 +141,15 @@ class StatementChanges:
                 yield node, Part(Kind.DELETE, start, end)
                 for condition, _ in self._conditions.near(node):
                     yield node, Part(Kind.GUARD, start, end, condition.encode("latin-1"))
+
+    def standing_alone(self) -> Iterator[tuple[Node, Part]]:
+        """What becomes of a block that stands alone, by its first statement: it has a condition."""
+        for block in self._source.blocks_alone if len(self._source.blocks_alone) <= FEW else ():
+            first = next(node for node in block.named_children if node.type != "comment")
+            pointers = followed(self._source, block, self._scope.sizes)
+            conditions = [f"{pointer} != NULL" for pointer in pointers]
+            for condition in dict.fromkeys([*conditions, *(text for text, _ in self._conditions.near(block))]):
+                yield first, Part(Kind.GUARD, block.start_byte, block.end_byte, condition.encode("latin-1"))
 
     # ---- Leaving -----------------------------------------------------------------------------------------------------
 

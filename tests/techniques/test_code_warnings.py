@@ -1,4 +1,4 @@
-"""What the compiler warns of in executed statements: where it counts, and what comes of it in ``locate``."""
+"""What is odd about executed statements, what the compiler warns of, say: where it counts, and what comes of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from whence.findings import Statement
 from whence.run.cases import Case
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.subject import Subject, subject_from_sources
-from whence.techniques.compiler_warnings import compiler_warnings
+from whence.techniques.code_warnings import code_warnings
 
 # Adds words to a list's end, and prints it; `put` takes the list first.
 WORDS = """\
@@ -49,7 +49,7 @@ def subject_of(text: str, name: str) -> Subject:
 def warned(text: str, name: str, lines: Sequence[int] = range(1, 30)) -> dict[int, tuple[float, str]]:
     """How much the compiler's warnings speak for each line, and the words, where those lines were executed."""
     executed = [Statement("p.c", line) for line in lines]
-    found = compiler_warnings(subject_of(text, name), executed, time.monotonic() + 60)
+    found = code_warnings(subject_of(text, name), executed, time.monotonic() + 60)
     return {e.statement.line: (e.evidence["warned"], e.evidence["text"]) for e in found.ranking}
 
 
@@ -96,6 +96,14 @@ int main(int argc, char **argv)
     assert warned(text, f"warned-falls-{len(comment)}", (3, 5, 8, 10)).keys() == lines
 
 
+def test_a_block_that_stands_alone_is_told_at_its_first_statement() -> None:
+    text = WORDS.replace("    to->words[at] = word;\n", "    {\n        to->words[at] = word;\n    }\n")
+    (line,) = (n for n, one in enumerate(text.split("\n"), 1) if "words[at] = word" in one)
+    assert warned(text, "warned-block") == {line: (1.0, "a block stands alone: nothing decides whether it is done")}
+    own = text.replace("    {\n        to->", "    {\n        int own = at;\n        (void)own;\n        to->")
+    assert warned(own, "warned-block-own") == {}
+
+
 def test_what_was_not_executed_does_not_count() -> None:
     text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
     assert warned(text, "warned-elsewhere", range(1, 19)) == {}
@@ -109,7 +117,7 @@ def test_a_kind_that_many_lines_have_means_nothing() -> None:
 def test_without_time_nothing_is_said() -> None:
     text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
     executed = [Statement("p.c", 19)]
-    assert compiler_warnings(subject_of(text, "warned-late"), executed, time.monotonic() - 1).ranking == []
+    assert code_warnings(subject_of(text, "warned-late"), executed, time.monotonic() - 1).ranking == []
 
 
 @pytest.mark.parametrize("without", ["", "warnings"])
@@ -124,4 +132,4 @@ def test_what_the_compiler_warns_of_comes_first_where_nothing_mends(without: str
     )
     evidence = {entry["line"]: entry["evidence"] for entry in done.json["ranking"]}
     says = "incompatible pointer to integer conversion" in evidence[18]["text"]
-    assert says is not bool(without) and ("compiler" in evidence[18]) is not bool(without)
+    assert says is not bool(without) and ("warnings" in evidence[18]) is not bool(without)
