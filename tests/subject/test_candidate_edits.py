@@ -257,6 +257,16 @@ def test_an_edit_that_is_written_otherwise_does_what_it_does_when_it_is_chosen(t
     check_the_same(subject, source, begun, tmp_path, {"7", "-4", "-8"})
 
 
+def test_a_block_that_stands_alone_is_done_only_under_the_condition_that_is_chosen(tmp_path: Path) -> None:
+    whole = BEGUN.replace("    if (n > 4) {\n", "    {\n")
+    subject = subject_of("alone", whole, {"7": "wrong\n"}, ["4", "3"])
+    source = CSource(whole.encode())
+    asked = [edit for edit in FileCandidates(source, "p.c").asked_for if edit.parts[0].kind is Kind.GUARD]
+    assert {edit.line for edit in asked} == {23} and len(asked) > 60
+    assert any(b"    if (n > 5) {\n        kind *= 2;" in edited(source, edit) for edit in asked)
+    check_the_same(subject, source, asked[::7], tmp_path, {"7", "4", "3"})
+
+
 @pytest.mark.parametrize(("shown", "is_quick"), [("0", True), ("OPTIMISED", False)])
 def test_edits_are_built_without_optimisation_only_where_cases_end_alike(shown: str, is_quick: bool) -> None:
     head = '#ifdef __OPTIMIZE__\n#define OPTIMISED 1\nconst char told[] = "optimised build";\n#else\n'

@@ -292,6 +292,31 @@ def test_a_jump_that_nothing_comes_behind_gets_a_condition_or_goes() -> None:
     assert asked_for("static int f(int n) { switch (n) { case 1: return 2; break; default: return 3; } }") == []
 
 
+# A node may be none.
+RELEASE = """\
+#include <stdlib.h>
+struct node { struct node *next; char *text; };
+static void release(struct node *n)
+{
+    if (n != NULL) {
+        release(n->next);
+        free(n->text);
+        free(n);
+    }
+}
+"""
+
+
+def test_a_block_that_stands_alone_gets_a_condition() -> None:
+    assert asked_for(RELEASE) == []
+    alone = RELEASE.replace("if (n != NULL) {", "{")
+    assert "".join(RELEASE.split()) == asked_for(alone)[0]
+    assert asked_for(alone.replace("{\n        release", "{\n        int own = 1;\n        release")) == []
+    assert (
+        asked_for(alone + "".join(alone[alone.index("static") :].replace("release(", f"r{n}(") for n in range(3))) == []
+    )
+
+
 def test_what_a_pointer_leads_to_is_counted() -> None:
     branch = SEARCH.replace("            continue;\n", "            ;\n").replace("        ++*seen;\n", "")
     found = asked_for(branch)
