@@ -584,3 +584,24 @@ def test_what_is_called_alike_is_treated_alike(place: str, new: str) -> None:
     source = CSource(GRID.encode())
     line = GRID.splitlines().index(place) + 1
     assert GRID.replace(place, new) in {edited(source, e).decode() for _, e in FileCandidates(source, "a.c").on(line)}
+
+
+def test_what_stands_beside_a_place_is_tried_about_other_members_of_the_type_and_other_variables() -> None:
+    text = """\
+struct total { long files, dirs; int depth; long size; };
+void clear(long *number);
+long add(struct total *to, const struct total *of)
+{
+    long first, second, third;
+    clear(&first);
+    clear(&second);
+    to->files += of->files;
+    to->size += of->size;
+    return to->depth += first + second + third;
+}
+"""
+    source = CSource(text.encode())
+    file = FileCandidates(source, "a.c")
+    found = {line: {edit.new_text for _, edit in file.on(line)} for line in (7, 9)}
+    assert b"to->dirs += of->dirs;" in found[9] and b"to->depth += of->depth;" not in found[9]
+    assert b"clear(&third);" in found[7]

@@ -101,6 +101,15 @@ class ExpressionTypes:
         base = self.resolved(type_).rstrip("* ")
         return self._members.get(base) or (self._members.get(f"{base} {name}", {}) if name else {})
 
+    def alike_members(self, name: str) -> list[str]:
+        """The members beside those of a name, of the same type, those declared nearest to it first."""
+        found: dict[str, None] = {}
+        for members in (members for members in self._members.values() if name in members):
+            order = list(members)
+            near = sorted(order, key=lambda other: abs(order.index(other) - order.index(name)))
+            found |= dict.fromkeys(one for one in near if one != name and members[one] == members[name])
+        return list(found)
+
     def resolved(self, type_: str) -> str:
         """A type without the names that the program gives to others."""
         base, stars = type_.rstrip("* "), type_.count("*")

@@ -131,6 +131,8 @@ class Ingredients:
                 is_beside = leaf.function == own and abs(leaf.line - line) <= BESIDE
                 far, most = (Near.FUNCTION, RENAMINGS_BESIDE) if is_beside else (Near.AROUND, RENAMINGS)
                 found |= dict.fromkeys(islice(self._about_others(leaf, near, far), most))
+                if is_beside:
+                    found |= dict.fromkeys(islice(self._about_members(leaf), RENAMINGS))
                 continue
             found |= dict.fromkeys(islice(self._renamings(leaf, usable, near), RENAMINGS))
         yield from ((text, 1) for text in list(found)[:MOST_RENAMED])
@@ -161,6 +163,13 @@ class Ingredients:
             for term in near:
                 if term.type == types[name] and term.text != name and term.near <= far:
                     yield self._with(leaf, {name: term.text})
+
+    def _about_members(self, leaf: _Leaf) -> Iterator[str]:
+        """A statement that means something at the place, about other members of the same type."""
+        members = dict.fromkeys(self._source.name(n) for n in walk(leaf.node) if n.type == "field_identifier")
+        for member in members:
+            for other in self._terms.types.alike_members(member):
+                yield re.sub(rf"(?<=[.>]){member}\b", other, leaf.text)
 
     def _twins(self, statement: Node) -> list[str]:
         """What statements of its function do about one variable, done about its twin: of the nearest names first."""

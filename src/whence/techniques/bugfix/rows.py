@@ -59,7 +59,7 @@ class Rows:
             for name in sorted(self._of_function(function)):
                 yield name, self._mentions(self._variables_like(function, name), function)
         for name in sorted(half.members | unused.members):
-            yield name, self._mentions(self._members_like(name), self._source.root)
+            yield name, self._mentions(self._terms.types.alike_members(name), self._source.root)
         for name in sorted(unused.uncalled):
             yield name, self._mentions(self._functions_like(name), self._source.root)
 
@@ -80,16 +80,6 @@ class Rows:
         order = sorted(range(len(known)), key=lambda number: abs(number - at))
         same = [known[number][0] for number in order if known[number][1] == known[at][1] and number != at]
         return list(dict.fromkeys(same))
-
-    def _members_like(self, name: str) -> list[str]:
-        """The members of a structure that have the type of one of them."""
-        types = self._types_of_members
-        return [one for one in self._scope.siblings(name) if types.get(one) == types.get(name)]
-
-    @cached_property
-    def _types_of_members(self) -> dict[str, str]:
-        fields = (n for n in walk(self._source.root) if n.type == "field_declaration")
-        return {name: type_ for field in fields for name, type_ in declared(self._source, field)}
 
     def _functions_like(self, name: str) -> list[str]:
         """The functions with the result and the parameters of one of them."""
