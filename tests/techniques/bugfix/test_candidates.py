@@ -7,6 +7,8 @@ import pytest
 from whence.program.c_source import CSource
 from whence.program.source_edits import Kind, edited
 from whence.techniques.bugfix.candidates import FileCandidates
+from whence.techniques.bugfix.expression_types import ExpressionTypes
+from whence.techniques.bugfix.scope import Scope
 from whence.techniques.bugfix.suspects import Suspects
 
 TEXT = """\
@@ -603,5 +605,6 @@ long add(struct total *to, const struct total *of)
     source = CSource(text.encode())
     file = FileCandidates(source, "a.c")
     found = {line: {edit.new_text for _, edit in file.on(line)} for line in (7, 9)}
-    assert b"to->dirs += of->dirs;" in found[9] and b"to->depth += of->depth;" not in found[9]
-    assert b"clear(&third);" in found[7]
+    assert b"to->dirs += of->dirs;" in found[9] and b"clear(&third);" in found[7]
+    types = ExpressionTypes(Scope(source))
+    assert [types.alike_members(name) for name in ("files", "depth", "none")] == [["dirs", "size"], [], []]
