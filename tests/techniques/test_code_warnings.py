@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli_tool import subject_folder, whence
 
-from whence.findings import Statement
+from whence.findings import Entry, Statement
 from whence.run.cases import Case
 from whence.run.sandbox import DEFAULT_LIMITS
 from whence.subject.subject import Subject, subject_from_sources
@@ -46,9 +46,14 @@ def subject_of(text: str, name: str) -> Subject:
     return subject_from_sources([folder / "p.c"], [], [Case("one", ("abc",))], DEFAULT_LIMITS)
 
 
+def entry_of(line: int, passing: int) -> Entry:
+    """A statement that so many of ten passing cases executed."""
+    return Entry(Statement("p.c", line), 1.0, 1, 1, {"passing": passing, "passing_total": 10})
+
+
 def warned(text: str, name: str, lines: Sequence[int] = range(1, 30)) -> dict[int, tuple[float, str]]:
     """How much the compiler's warnings speak for each line, and the words, where those lines were executed."""
-    executed = [Statement("p.c", line) for line in lines]
+    executed = [entry_of(line, 0) for line in lines]
     found = code_warnings(subject_of(text, name), executed, time.monotonic() + 60)
     return {e.statement.line: (e.evidence["warned"], e.evidence["text"]) for e in found.ranking}
 
@@ -114,10 +119,17 @@ def test_a_kind_that_many_lines_have_means_nothing() -> None:
     assert warned(WORDS.replace("    return 0;\n", f"{more}    return 0;\n"), "warned-often") == {}
 
 
+@pytest.mark.parametrize(("passing", "strength"), [(0, 1.0), (8, 1.0), (9, 0.0), (10, 0.0)])
+def test_what_nearly_all_passing_cases_execute_is_told_and_counts_for_nothing(passing: int, strength: float) -> None:
+    text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
+    subject = subject_of(text, "warned-usual")
+    (found,) = code_warnings(subject, [entry_of(19, passing)], time.monotonic() + 60).ranking
+    assert found.evidence["warned"] == strength and "the compiler warns: format" in found.evidence["text"]
+
+
 def test_without_time_nothing_is_said() -> None:
     text = WORDS.replace('%d %d\\n", list.count', '%ld %d\\n", list.count')
-    executed = [Statement("p.c", 19)]
-    assert code_warnings(subject_of(text, "warned-late"), executed, time.monotonic() - 1).ranking == []
+    assert code_warnings(subject_of(text, "warned-late"), [entry_of(19, 0)], time.monotonic() - 1).ranking == []
 
 
 @pytest.mark.parametrize("without", ["", "warnings"])

@@ -389,9 +389,8 @@ class Diagnosis:
         """Look at what the compiler warns of in the statements that the failing runs executed."""
         if not self.options.has("warnings"):
             return
-        executed = [entry.statement for entry in self.base.ranking]
         seconds = min(WARNING * self.left, WARNING_MOST)
-        look = partial(code_warnings, self.investigation.subject, executed, time.monotonic() + seconds)
+        look = partial(code_warnings, self.investigation.subject, self.base.ranking, time.monotonic() + seconds)
         self.take("warnings", "looking for warnings", look, seconds + LATE)
 
     def check_races(self) -> None:
@@ -524,7 +523,8 @@ class Diagnosis:
 
     def pointed(self) -> list[Statement]:
         """The statements that are pointed at whatever else is known: what the compiler warns of, and what crashed."""
-        found = [entry.statement for one in self.found if one.technique == "warnings" for entry in one.ranking]
+        odd = (entry for one in self.found if one.technique == "warnings" for entry in one.ranking)
+        found = [entry.statement for entry in odd if entry.evidence["warned"]]
         symptom = self.base.symptom
         crashed = symptom.statement if symptom is not None and symptom.kind == CRASH else None
         return [*found, crashed] if crashed is not None else found

@@ -4,7 +4,7 @@ A type that is not meant, a test that is always true, a variable that is used be
 that nothing comes to, a case that goes on into the next one. No compiler warns of a block that stands alone.
 
 Right programs have hardly any such lines, and these of a kind that they have again and again; so a kind counts where
-few lines have it.
+few lines have it. What nearly all passing cases execute is told, and counts for nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from whence.build.edited import Rebuild, Warned
 from whence.build.scratch import scratch
 from whence.errors import WhenceError
-from whence.findings import Findings, Statement, rank
+from whence.findings import Entry, Findings, Statement, rank
 from whence.program.c_source import CSource
 
 if TYPE_CHECKING:
@@ -33,26 +33,33 @@ ALONE = Warned(Path(), 0, "block-alone", "a block stands alone: nothing decides 
 MEANT = re.compile(rb"fall", re.IGNORECASE)  # in a comment in front of a label: others may come to it
 ABOVE = 3  # lines in which that stands
 FILES = 24  # that are looked at, those of the first statements
+USUAL = 0.8  # of the passing cases: what more of them execute was always so
 FEW = 2  # lines with a warning of one kind, at most, for it to mean something
 BEHIND = 0.5  # how much the declaration is to blame of what is used without a value, where the use is 1
 
 
-def code_warnings(subject: Subject, executed: Sequence[Statement], deadline: float) -> Findings:
+def code_warnings(subject: Subject, executed: Sequence[Entry], deadline: float) -> Findings:
     """The statements, of those that were ``executed`` (the most suspicious first), about which something is odd.
 
-    Their evidence has ``warned``: 1, and less for where that is declared which is used without a value. What cannot be
-    compiled until ``deadline`` (of ``time.monotonic``) is left out.
+    Their evidence has ``warned``: 1, less for where that is declared which is used without a value, and 0 for what
+    nearly all passing cases execute. What cannot be compiled until ``deadline`` (of ``time.monotonic``) is left out.
     """
-    known, by_kind = set(executed), defaultdict[str, dict[Statement, Warned]](dict)
-    for file, one in _all(subject, list(dict.fromkeys(at.file for at in executed))[:FILES], deadline):
-        if (at := _blamed(file, one, known)) in known:
+    known = {entry.statement: 0.0 if _is_usual(entry) else 1.0 for entry in executed}
+    by_kind = defaultdict[str, dict[Statement, Warned]](dict)
+    for file, one in _all(subject, list(dict.fromkeys(at.file for at in known))[:FILES], deadline):
+        if (at := _blamed(file, one, known.keys())) in known:
             by_kind[one.kind].setdefault(at, one)
     few = [lines for lines in by_kind.values() if len(lines) <= FEW]
-    evidence = {at: _evidence(_told(at, one), 1.0) for lines in few for at, one in lines.items()}
+    evidence = {at: _evidence(_told(at, one), known[at]) for lines in few for at, one in lines.items()}
     for at, one in (of_line for lines in few for of_line in lines.items() if of_line[1].declared):
         text = f"declared here without a value; the compiler warns of {at.file}:{at.line}: {one.text}"
-        evidence.setdefault(Statement(at.file, one.declared), _evidence(text, BEHIND))
-    return Findings("warnings", subject.name, rank({at: known["warned"] for at, known in evidence.items()}, evidence))
+        evidence.setdefault(Statement(at.file, one.declared), _evidence(text, BEHIND * known[at]))
+    return Findings("warnings", subject.name, rank({at: said["warned"] for at, said in evidence.items()}, evidence))
+
+
+def _is_usual(entry: Entry) -> bool:
+    """Whether nearly all passing cases execute a statement."""
+    return bool(entry.evidence.get("passing", 0) > USUAL * entry.evidence.get("passing_total", 0))
 
 
 def _blamed(file: str, one: Warned, known: Set[Statement]) -> Statement:
