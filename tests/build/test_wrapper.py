@@ -76,6 +76,17 @@ def test_old_c_is_compiled_and_captured_with_warnings(project: Project) -> None:
     assert records(project.folder / "old.o") == [("module", "old.c")]
 
 
+def test_what_others_warn_of_is_an_error_where_all_warnings_are(project: Project) -> None:
+    # The result is known, so that an optimising compiler needs no such function.
+    text = 'int main(void)\n{\n    char a[2];\n    return strlcpy(a, "a", sizeof a) != 1;\n}\n'
+    project.write(asks_c=text)
+    assert "strlcpy" in project.cc("-O2 -Werror -o asks asks.c", status=1).stderr
+    assert "strlcpy" in project.cc("-O2 -Werror -c asks.c", status=1).stderr
+    for flags in ("", "-w -Werror", "-Werror -Wno-error", "-Werror -Wno-error=implicit-function-declaration"):
+        project.cc(f"-O2 {flags} -c asks.c")
+        assert records(project.folder / "asks.o") == [("module", "asks.c")]
+
+
 def test_warnings_that_only_clang_has_are_no_errors(project: Project) -> None:
     project.write(old_c="int zero();\nint main(void) { return zero(); }\nint zero() { return 0; }\n")
     flags = "-std=c99 -pedantic -Werror old.c"

@@ -53,6 +53,12 @@ _versions: dict[tuple[str, ...], str] = {}  # of the commands of compilers
 _OLDEST, _NEWEST = 15, 22  # typed pointers before; newer than llvmlite after
 
 
+def _makes_errors(arguments: list[str]) -> bool:
+    """Whether a call has warnings, and makes all of them errors: the last word on that counts."""
+    words = [word for word in arguments if word in ("-Werror", "-Wno-error")]
+    return "-w" not in arguments and words[-1:] == ["-Werror"]
+
+
 class Toolchain:
     """A C compiler driver: ``kind`` is ``clang`` or ``zig`` (``zig cc``), ``command`` the words that start
     it.
@@ -67,9 +73,14 @@ class Toolchain:
     def __repr__(self) -> str:
         return f"Toolchain({self.kind!r}, {self.command!r})"
 
-    @property
-    def plain_flags(self) -> tuple[str, ...]:
-        """Flags that go before the user's in every call."""
+    def _flags(self, arguments: list[str]) -> tuple[str, ...]:
+        """Flags that go before the user's.
+
+        Under a plain ``-Werror`` what other compilers warn of is an error to them, too: by that configure scripts ask
+        for functions, and an optimising clang needs neither a declaration nor the function where it knows its result.
+        """
+        if _makes_errors(arguments):
+            return _PLAIN_FLAGS[self.kind]
         bundled = _OLD_C_BUNDLED if self.command[0].endswith("/zig") else ()
         return (*_PLAIN_FLAGS[self.kind], *_OLD_C, *bundled)
 
@@ -80,7 +91,7 @@ class Toolchain:
         linker.
         """
         end = ["-fno-lto"] if any(a.startswith("-flto") for a in arguments) else []
-        return [*self.command, *self.plain_flags, *arguments, *end]
+        return [*self.command, *self._flags(arguments), *arguments, *end]
 
     def environment(self) -> dict[str, str]:
         """The environment of a compiler call; zig's caches live in Whence's own folder."""
