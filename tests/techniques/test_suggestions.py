@@ -328,6 +328,32 @@ def test_a_call_is_told_as_it_is_written_where_its_line_shows_it():
     assert words[8] == "leave out `set(&pair, argc);`"  # which goes over two lines
 
 
+MADE = """\
+enum { FIRST, SECOND };
+#define SET(part, other, value) set_##part(pair, part, other)
+struct pair { int first, second; };
+static void set_SECOND(struct pair *pair, int part, int value) { pair->second = part * value; }
+int main(int argc, char **argv)
+{
+    struct pair made = {argc, 2}, *pair = &made;
+    int a = argc, b = argc;
+    SET(SECOND, a, b);
+    set_SECOND(pair, SECOND, a);
+    return pair->second + (*argv)[0];
+}
+"""
+
+
+def test_an_argument_of_a_call_that_a_macro_makes_is_no_argument_of_the_macro() -> None:
+    subject = subject_of(MADE)
+    rules = change_rules(subject, Op.SET)
+    told = [Suggestions(Describer(subject)).of(rule) for rule in rules]
+    of_line = {line: [one for one in told if one.statement.line == line] for line in (9, 10)}
+    passed = [one.after for one in of_line[9] if "as an argument of" in one.words]
+    assert passed and set(passed) == {None}
+    assert "set_SECOND(pair, 2, a);" in {one.after for one in of_line[10]}
+
+
 def change_rules(subject, op: Op) -> list[Rule]:
     candidates = Candidates(subject, Profile.of(subject.alter_plan.sites, [np.zeros(0, EVENT)]))
     known = np.flatnonzero(Describer(subject).statements >= 0).tolist()

@@ -217,8 +217,10 @@ def _is_passed_on(line: Line, assignment: int) -> bool:
 
 
 def _argument(target: Target) -> tuple[int, int] | None:
-    """The tokens of an argument."""
-    line = target.line
+    """The tokens of an argument; None in what a macro makes the call of, whose arguments are others."""
+    line, callee = target.line, target.instruction.callee or ""
+    if callee.startswith("@") and not callee.endswith(target.token):  # headers give functions longer names
+        return None
     opening, closing = line.call_end(target.at)
     first = opening + 1
     for _ in range(target.argument):
