@@ -150,21 +150,23 @@ class Source:
         """The text with the edit made, and the faulty lines in it, from 1.
 
         Of what was removed these are the line that it stood on, or, if that is gone, those before and behind the gap,
-        and the one that a semicolon or an opening brace in its place stands on.
+        and the one that a semicolon, a brace or an ``else`` in its place stands on.
         """
         text = self.text[: edit.start] + edit.text + self.text[edit.end :]
         lines = text.split(b"\n")
         first = text.count(b"\n", 0, edit.start) + edit.text[: -len(edit.text.lstrip()) or None].count(b"\n")
         if edit.text.strip(b" ;"):
             return text, tuple(range(first + 1, first + 2 + edit.text.strip().count(b"\n")))
-        if not self.text[: edit.end].endswith(b"\n") and _code(lines[first]):
+        is_left = not self.text[: edit.end].endswith(b"\n")
+        if is_left and _code(lines[first]):
             return text, (first + 1,)
         behind = next((n for n in range(first, len(lines)) if _code(lines[n])), None)
         before = next((n for n in range(first - 1, -1, -1) if _code(lines[n])), None)
-        gap = first if lines[first].strip() in (b";", b"{") else None
+        gap = first if is_left and lines[first].strip() else None
         return text, tuple(n + 1 for n in (before, gap, behind) if n is not None)
 
 
 def _code(line: bytes) -> bytes:
-    """What of a line is more than braces and a comment; the end of a function counts."""
-    return b"}" if line.startswith(b"}") else line.split(b"/*")[0].split(b"//")[0].strip(b" \t{};")
+    """What of a line is more than braces, an ``else`` and a comment; the end of a function counts."""
+    code = line.split(b"/*")[0].split(b"//")[0].strip(b" \t{};")
+    return b"}" if line.startswith(b"}") else b"" if code == b"else" else code

@@ -90,6 +90,12 @@ def test_nothing_outside_functions_is_changed_but_entries_of_tables():
         ("missing assignment", "if (b) {\n\tg(a, b);\n\ta = 1;\n\t}\nb = 2;\n", (2, 4)),  # a brace is passed over
         ("missing assignment", "g(a, b);\na = 1;\n", (1, 2)),
         ("missing assignment", "if (a)\n\ta = 1;\n", (1, 2, 3)),  # an empty statement stands there
+        (
+            "missing if around statements",
+            "if (a)\n\tb = 1;\nelse if (b) {\n\ta = 1;\n\t}\n",
+            (2, 3, 4),
+        ),  # and an `else`
+        ("missing if around statements", "a = 1;\nif (b) {\n\ta = 2;\n\t}\n", (1, 2, 3)),  # and a brace
         ("missing conjunct", "if (a &&\n\tb)\n\tg(a, b);\n", (1,)),
         ("missing if around statements", "a = 1;\nif (a)\n\tg(a, b);\n", (2,)),
         ("extra statement", "a++;\nb++;\n", (3,)),
