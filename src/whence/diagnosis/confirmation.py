@@ -155,7 +155,7 @@ class _Confirmation:
         """Look at recorded runs of the next suggested change that holds; returns whether there was one."""
         best = [rules[0] for rules in self._by_statement().values()]
         suggested = [one for rule in best if not rule["p2f"] for one in self._held if one.rule is rule]
-        first = suggested[: FIRST if self._is_misuse else RECORDED]
+        first = suggested[: SUGGESTED if self._is_misuse else RECORDED]
         held = next((one for one in first if one.checks.memory is NOT_RECORDED), None)
         if held is None:
             return False

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = 120  # of the ranking so far, the first ones
 RIGHT, PLACES = 12, 60  # values that would have been right, and places where each is assigned
-POINTED = 80  # edits of a statement that is pointed at, tried where a rule is sure
+POINTED = 60  # edits of a statement that is pointed at, tried where a rule is sure
 FEW_TYPES = 4  # other types of what is declared, tried where a rule is clean
 OF_STATEMENT = 3  # edits of a statement that become rules, the likeliest
 PLAIN = ("0", "1")  # values that are assigned everywhere, as named ones are
