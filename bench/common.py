@@ -9,15 +9,17 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from whence.build.quick import build_sources
+from whence.errors import WhenceError
 from whence.run.cases import Case
 from whence.run.outcome import Expected
 from whence.subject.subject import Subject
@@ -52,6 +54,14 @@ def work_folder(argument: Path | None) -> Path:
     os.environ.setdefault("WHENCE_HOME", str(folder / "home"))
     lay_kernels(installed, kernels_folder())  # compiling at the first use would be measured otherwise
     return folder
+
+
+def ended(main: Callable[[], int]) -> NoReturn:
+    """End with the status of a script's ``main``, or with one line where Whence says what is wrong."""
+    try:
+        sys.exit(main())
+    except WhenceError as error:
+        sys.exit(f"error: {error}" + (f" ({error.hint})" if error.hint else ""))
 
 
 def memory_folder() -> Path:

@@ -8,13 +8,12 @@ depth. A line for each, then the tables of ``bench.causes``. Building the progra
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bench.causes import Figures, figures_of, figures_told, print_tables, tree_options, variants_of
-from bench.common import markdown, options, work_folder
+from bench.common import ended, markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, planted
 from bench.real.locate import write_subject
 from bench.real.programs import ensure_built
@@ -90,7 +89,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

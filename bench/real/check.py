@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bench.common import markdown, memory_folder, options, work_folder
+from bench.common import ended, markdown, memory_folder, options, work_folder
 from bench.real.locate import state
 from bench.real.programs import Recipe, check, chosen_recipes, ensure_built, make, make_tested
 from whence.errors import BuildError, WhenceError
@@ -204,7 +204,4 @@ def compared(recipe: Recipe, work: Path, any_state: bool) -> tuple[list[str], li
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

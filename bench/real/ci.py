@@ -18,10 +18,9 @@ import sys
 import time
 from pathlib import Path
 
-from bench.common import markdown, options, work_folder
+from bench.common import ended, markdown, options, work_folder
 from bench.real.faults import Edit, Fault, chosen_faults
 from bench.real.programs import build, unpack
-from whence.errors import WhenceError
 
 HEAD = ["fault", "cases", "fail", "changes", "needed", "rank in the summary", "minutes", "load"]
 HARMLESS = {
@@ -88,7 +87,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -15,7 +15,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.real.cases import content
 from bench.real.programs import HERE, Recipe, ensure_built, load_recipes, make
-from whence.errors import BuildError, SubjectError, WhenceError
+from whence.errors import BuildError, SubjectError
 
 CASE_SECONDS = 10
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC0"}
@@ -238,7 +237,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.common import markdown, options, work_folder
+from bench.common import ended, markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, planted
 from bench.real.locate import write_subject
 from bench.real.programs import ensure_built
@@ -193,7 +193,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import whence
-from bench.common import markdown, options, work_folder
+from bench.common import ended, markdown, options, work_folder
 from bench.real.faults import ENVIRONMENT, Case, Fault, Outcome, chosen_faults, end_cleanly, planted
 from bench.real.programs import HERE, ensure_built
 from bench.real.repairs import Repair, suggestions, tried
@@ -344,7 +344,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

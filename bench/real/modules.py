@@ -9,18 +9,16 @@ differs from what was read, and the seconds of each step. Every module of the va
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.real.programs import Recipe, chosen_recipes, ensure_built
 from whence.build.capture import Capture, read_executable
 from whence.build.ir import canonical_text, verify
 from whence.build.variant import build_variant, runtime_objects
-from whence.errors import WhenceError
 from whence.probe.instrument import record_texts
 from whence.probe.library import wrapped
 from whence.probe.plan import Numbering
@@ -94,7 +92,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.common import options, work_folder
-from whence.errors import BuildError, WhenceError
+from bench.common import ended, options, work_folder
+from whence.errors import BuildError
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 3 * 3600
@@ -259,7 +259,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}" + (f" ({error.hint})" if error.hint else ""))
+    ended(main)

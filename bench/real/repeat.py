@@ -18,11 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.real.cases import PROGRAMS, subject_of
 from whence.alter.changes import Way
 from whence.alter.session import Session
-from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.probe.plan import FIRST
 from whence.run.cases import Case
@@ -155,7 +154,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

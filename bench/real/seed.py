@@ -23,14 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.generated.operators import OPERATORS, Operator
 from bench.generated.seed import MOST, TIMEOUTS, drawn
 from bench.generated.syntax import Edit as Change
 from bench.generated.syntax import Source
 from bench.real.faults import Case, Edit, Fault, Outcome, case_of, end_cleanly, load_faults, planted
 from bench.real.programs import HERE, Recipe, chosen_recipes, ensure_built, make
-from whence.errors import BuildError, WhenceError
+from whence.errors import BuildError
 
 SECONDS = 2.0  # that a case may take
 FEWEST = 5  # cases that a program must have
@@ -260,7 +260,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -19,12 +19,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.real.cases import PROGRAMS, subject_of
 from bench.real.repeat import statement
 from whence.alter.changes import CHANGE, Batch, Flag, Op, Results, Verdict, Way
 from whence.alter.session import Session
-from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.probe.sites import Form, Role
 from whence.run.cases import Case
@@ -190,7 +189,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.common import markdown, options, work_folder
+from bench.common import ended, markdown, options, work_folder
 from bench.real.faults import Fault, chosen_faults, end_cleanly, planted
 from bench.real.programs import PATH, ensure_built, make_tested
 from whence.errors import WhenceError
@@ -138,7 +138,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)

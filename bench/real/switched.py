@@ -9,7 +9,6 @@ run pass, by statement.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -17,14 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.common import options, work_folder
+from bench.common import ended, options, work_folder
 from bench.real.faults import ENVIRONMENT, Fault, chosen_faults, planted
 from bench.real.programs import ensure_built
 from bench.real.repeat import statement
 from bench.real.sessions import SEED, Done, changes_at, chosen
 from whence.alter.changes import Batch, Verdict
 from whence.alter.session import Session
-from whence.errors import WhenceError
 from whence.probe.instrument import Variant
 from whence.probe.sites import Role
 from whence.run.cases import Case
@@ -97,7 +95,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except WhenceError as error:
-        sys.exit(f"error: {error}")
+    ended(main)
